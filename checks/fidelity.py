@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> int:
         stands = phrase in effects[name]
         missing += not stands
         print(
-            f"{name:4} {phrase:32} {'stands' if stands else 'DOES NOT STAND in: ' + effects[name]}"
+            f"{name:7} {phrase:32} {'stands' if stands else 'DOES NOT STAND in: ' + effects[name]}"
         )
     return int(missing > 0)
 
@@ -98,16 +98,16 @@ def as_markdown(listed: list[deviations.Deviation]) -> str:
 def without_a_run() -> Iterator[tuple[str, str]]:
     """What is measured on constructed answers, our own items and the released texts."""
     changed = [text for text in CONSTRUCTED if read_by_words(text) != as_released(text)]
-    yield "F3", f"{len(changed)} of {len(CONSTRUCTED)} constructed answers"
+    yield "FAN-3", f"{len(changed)} of {len(CONSTRUCTED)} constructed answers"
     stories = read_stories(paths.DATA / "simpletom" / "stories.csv")
     asked = simpletom.asked(simpletom.compose(stories), "cot").to_dict("records")
     spaced = [item for item in asked if 'followed by "(A)"' in text_of(item)]
-    yield "S3", f"{len(spaced)} of {len(asked)} prompts"
+    yield "SIM-3", f"{len(spaced)} of {len(asked)} prompts"
     released = SHARED / "datasets" / "bigtom" / "bigtom.csv"
     if released.is_file():
         items = bigtom.read_released(released)
         other_key = items["variable"].eq("percept_to_belief").sum()
-        yield "B5", f"{other_key} of the {len(items):,} released items"
+        yield "BIG-5", f"{other_key} of the {len(items):,} released items"
     paper = SHARED / "seeds" / "omnitom.txt"
     if paper.is_file():
         yield from overlap_with(paper.read_text(encoding="utf-8"))
@@ -174,7 +174,7 @@ def overlap_with(paper: str) -> Iterator[tuple[str, str]]:
         own_text = " ".join(prompts.load(prompt) for prompt in ours[name])
         matcher = difflib.SequenceMatcher(None, words(text), words(own_text), autojunk=False)
         share = number(matcher.ratio())
-        yield ("O3", share) if name == "judge" else ("O1", f"{share} ({name})")
+        yield ("OMN-3", share) if name == "judge" else ("OMN-1", f"{share} ({name})")
 
 
 def words(text: str) -> list[str]:
@@ -215,39 +215,39 @@ def of_run_ons(run: dict) -> Iterator[tuple[str, str]]:
         for text, end in zip(shown, ends, strict=True)
         if end is not None and end.strip() != text
     ]
-    yield "A3", f"Of {len(texts):,} answers"
-    yield "A3", f"{len(thoughts) or 'none'} has a thinking block"
-    yield "A3", f"{len(run_ons)} go on"
+    yield "ALL-3", f"Of {len(texts):,} answers"
+    yield "ALL-3", f"{len(thoughts) or 'none'} has a thinking block"
+    yield "ALL-3", f"{len(run_ons)} go on"
 
 
 def of_bigtom(
     items: pd.DataFrame, responses: pd.DataFrame, scores: pd.DataFrame
 ) -> Iterator[tuple[str, str]]:
     to_grader = scores["by_released_rule"].isna()
-    yield "B1", f"{to_grader.sum()} of SmolLM2-135M's {len(scores):,} answers"
-    yield "B1", f"{to_grader[scores['method'] == '0-shot-cot'].sum()} of them from 0-shot chain"
-    yield "B1", f"Here {scores['outcome'].eq('unparsed').sum()} answers are unreadable"
+    yield "BIG-1", f"{to_grader.sum()} of SmolLM2-135M's {len(scores):,} answers"
+    yield "BIG-1", f"{to_grader[scores['method'] == '0-shot-cot'].sum()} of them from 0-shot chain"
+    yield "BIG-1", f"Here {scores['outcome'].eq('unparsed').sum()} answers are unreadable"
     by_text = bigtom.score(items, responses, by_text=True)
     became_readable = (
         scores["outcome"].eq("unparsed").sum() - by_text["outcome"].eq("unparsed").sum()
     )
     plain = [table.query("method == '0-shot'")["score"].mean() for table in (scores, by_text)]
-    yield "B1", f"would make {became_readable} of them readable"
-    yield "B1", f"from {plain[0]:.3f} to {plain[1]:.3f}".replace(" 0.", " .")
+    yield "BIG-1", f"would make {became_readable} of them readable"
+    yield "BIG-1", f"from {plain[0]:.3f} to {plain[1]:.3f}".replace(" 0.", " .")
     read = scores[~to_grader]
     differ = read["by_released_rule"].astype(bool) != read["score"].eq(1)
-    yield "B2", f"{differ.sum()} of the {len(read):,} answers"
-    yield "B3", swapped("bigtom", "0-shot", items, "group_id")
+    yield "BIG-2", f"{differ.sum()} of the {len(read):,} answers"
+    yield "BIG-3", swapped("bigtom", "0-shot", items, "group_id")
     varied = variants.variants(all_scores("bigtom"), items, "group_id")
     same = varied.query("method == '0-shot' and asked_as == 'reversed' and metric == 'same_answer'")
-    yield "B3", f"keeps only {number(same['value'].item())}"
+    yield "BIG-3", f"keeps only {number(same['value'].item())}"
     templates = pd.read_parquet(paths.raw("bigtom", "templates.parquet"))
     tried = templates[templates["source"].str.startswith("llm:")]
     usable = tried["status"].eq("template").sum()
-    yield "B10", f"{usable} of the {len(tried)} templates"
+    yield "BIG-10", f"{usable} of the {len(tried)} templates"
     plain_answers = responses[responses["method"].isin(["0-shot", "1-shot"])]
     longer = plain_answers["completion_tokens"] > 25
-    yield "B4", f"{longer.sum()} of SmolLM2-135M's {len(longer):,} answers"
+    yield "BIG-4", f"{longer.sum()} of SmolLM2-135M's {len(longer):,} answers"
 
 
 def swapped(benchmark: str, method: str, items: pd.DataFrame, groups: str) -> str:
@@ -263,29 +263,29 @@ def of_fantom(
     both = responses[["item_id", "method", "sample", "response", "finish_reason"]]
     scored = scores.merge(both, on=["item_id", "method", "sample"])
     cut_off = scored["finish_reason"].eq("length").sum()
-    yield "F5", f"{cut_off} of the {len(scored):,} scored answers"
+    yield "FAN-5", f"{cut_off} of the {len(scored):,} scored answers"
     beliefs = scored[scored["question_type"] == "belief_dist"]
     gap = cosine_gap(beliefs, items)
     close = gap.abs() < 0.02
-    yield "F1", f"In {close.sum()} of SmolLM2-135M's {len(close)} answers"
+    yield "FAN-1", f"In {close.sum()} of SmolLM2-135M's {len(close)} answers"
     short = beliefs[beliefs["method"] == "short"]
     released = number(short["by_released_rule"].mean())
-    yield "F2", f"is {number(short['score'].mean())} here and {released} by the released rule"
-    yield "F2", f"{short['outcome'].eq('truncated').sum()} of {len(short)} answers cut off"
+    yield "FAN-2", f"is {number(short['score'].mean())} here and {released} by the released rule"
+    yield "FAN-2", f"{short['outcome'].eq('truncated').sum()} of {len(short)} answers cut off"
     answers = [fantom_scoring.answer_text(text)[0] for text in scored.query(IS_YES_NO)["response"]]
     by_words = [read_by_words(text) for text in answers]
     released_reading = [as_released(text) for text in answers]
     pairs = list(zip(by_words, released_reading, strict=True))
     readable = [pair for pair in pairs if pair[0] in ("yes", "no") and pair[1] == "neither"]
     yield (
-        "F3",
+        "FAN-3",
         f"Of SmolLM2-135M's {len(pairs)} yes/no answers, {len(readable)} would become readable",
     )
-    yield "F3", f"{by_words.count('both')} would have signs of both"
-    yield "F6", swapped("fantom", "short", items, "conversation_id")
+    yield "FAN-3", f"{by_words.count('both')} would have signs of both"
+    yield "FAN-6", swapped("fantom", "short", items, "conversation_id")
     choices = scores[scores["question_type"] == "belief_choice"]
     differ = (choices["by_released_rule"] != choices["score"]).sum()
-    yield "F7", f"changes {differ or 'no'} score of SmolLM2-135M's {len(choices)} choices"
+    yield "FAN-7", f"changes {differ or 'no'} score of SmolLM2-135M's {len(choices)} choices"
 
 
 IS_YES_NO = "question_type.str.endswith('_yn')"
@@ -305,13 +305,13 @@ def cosine_gap(beliefs: pd.DataFrame, items: pd.DataFrame) -> pd.Series:
 def of_simpletom(scores: pd.DataFrame) -> Iterator[tuple[str, str]]:
     released = scores["by_released_rule"].astype(float)
     differ = released != scores["score"]
-    yield "S1", f"{differ.sum()} of SmolLM2-135M's {len(scores):,} answers"
+    yield "SIM-1", f"{differ.sum()} of SmolLM2-135M's {len(scores):,} answers"
     none = scores["method"] == "none"
     ours, theirs = number(scores.loc[none, "score"].mean()), number(released[none].mean())
-    yield "S1", f"is {ours} by both" if ours == theirs else f"is {ours} here and {theirs}"
+    yield "SIM-1", f"is {ours} by both" if ours == theirs else f"is {ours} here and {theirs}"
     starred = scores["method"] == "cot-star-ms"
     ours, theirs = number(scores.loc[starred, "score"].mean()), number(released[starred].mean())
-    yield "S1", f"is {ours} here and {theirs} by the released rule ({starred.sum()} answers)"
+    yield "SIM-1", f"is {ours} here and {theirs} by the released rule ({starred.sum()} answers)"
 
 
 def of_omnitom() -> Iterator[tuple[str, str]]:
@@ -319,15 +319,15 @@ def of_omnitom() -> Iterator[tuple[str, str]]:
     random = judges.query("model == 'random' and method == 'stage1-L3'").set_index("judge")
     f1 = random["value"].map(number)
     told = f"{f1['exact']} with exact matches, {f1['embedding']} with embeddings"
-    yield "O2", f"{told} and {f1['token_f1']} with shared words ({random['n'].iloc[0]} stories)"
+    yield "OMN-2", f"{told} and {f1['token_f1']} with shared words ({random['n'].iloc[0]} stories)"
     agreement = pd.read_csv(paths.RESULTS / "judges" / "omnitom" / "agreement.csv")
     [embedding] = agreement.loc[agreement["judge"] == "embedding", "agreement"]
-    yield "O4", f"is {number(embedding)} on constructed edits"
+    yield "OMN-4", f"is {number(embedding)} on constructed edits"
     scores = variants.protocol(all_scores("omnitom"))
     cut_off = scores.groupby("method")["cut_off"].agg(["sum", "size"])
     extracted, labelled = (cut_off.loc[method] for method in ("stage1-L3", "stage2-L3"))
-    yield "O6", f"{extracted['sum']} of SmolLM2-135M's {extracted['size']} extracted pipe tables"
-    yield "O6", f"{labelled['sum']} of {labelled['size']} labelled ones"
+    yield "OMN-6", f"{extracted['sum']} of SmolLM2-135M's {extracted['size']} extracted pipe tables"
+    yield "OMN-6", f"{labelled['sum']} of {labelled['size']} labelled ones"
 
 
 if __name__ == "__main__":

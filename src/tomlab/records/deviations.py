@@ -24,7 +24,7 @@ _Stage = Literal["generation", "filtering", "evaluation", "scoring", "judging", 
 class Deviation(Section):
     """One deviation; what each field says stands at the head of the file."""
 
-    id: Annotated[str, Field(pattern=r"^[A-Z][1-9][0-9]*$")]
+    id: Annotated[str, Field(pattern=r"^[A-Z]{3}-[1-9][0-9]*$")]
     benchmark: _Text
     stage: _Stage
     title: _Text
