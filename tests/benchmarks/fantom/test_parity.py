@@ -4,10 +4,10 @@ import random
 
 import pandas as pd
 import pytest
+from fidelity import CONSTRUCTED
 
 import fantom_protocol
 from fantom_sets import question_set
-from fidelity import CONSTRUCTED
 from tomlab.benchmarks import fantom
 
 SET = question_set()
@@ -30,7 +30,7 @@ def texts(seed: int) -> list[str]:
     """Those above, and answers put together of pieces by lot."""
     draw = random.Random(seed)
     made = []
-    for _ in range(120):
+    for _ in range(50):
         pieces = draw.choices(PIECES, k=draw.randint(1, 7))
         made.append(draw.choice(["", " "]).join(pieces))
     return [*WRITTEN, *made]
