@@ -1,0 +1,334 @@
+"""The list of deviations on docs/fidelity.md: writes it, and measures its numbers again.
+
+    python checks/fidelity.py            measure again: on the last run's answers of SmolLM2-135M,
+                                         on constructed answers, and on ../shared where it is there
+    python checks/fidelity.py --write    write the list into docs/fidelity.md
+
+The list stands in data/published/deviations.yaml. Measuring asks no model. Ends with 1 if a number
+that was measured does not stand in the effect of its deviation.
+"""
+
+import difflib
+import re
+import sys
+from collections.abc import Iterator
+
+import pandas as pd
+
+from tomlab import paths
+from tomlab.asking import prompts
+from tomlab.asking.likelihood import generated
+from tomlab.benchmarks import bigtom, simpletom
+from tomlab.benchmarks.fantom import scoring as fantom_scoring
+from tomlab.benchmarks.simpletom.items.stories import read_stories
+from tomlab.models import specs
+from tomlab.records import deviations, tidy
+from tomlab.reporting.numbers import number
+from tomlab.scoring import variants
+from tomlab.scoring.embeddings import embed
+from tomlab.scoring.run_on import before_next_question
+from tomlab.scoring.visible import visible
+
+BENCHMARKS = ("bigtom", "fantom", "simpletom", "omnitom")
+MODEL = "smollm2-135m"
+SHARED = paths.ROOT.parent / "shared"
+PAGE = paths.DOCS / "fidelity.md"
+BEGIN = (
+    "<!-- Written by `python checks/fidelity.py --write` from data/published/deviations.yaml. -->"
+)
+END = "<!-- End of what is written. -->"
+TITLES = {
+    "all": "All benchmarks",
+    "bigtom": "BigToM",
+    "fantom": "FANToM",
+    "simpletom": "SimpleToM",
+    "omnitom": "OmniToM",
+}
+
+
+def main(arguments: list[str]) -> int:
+    if arguments == ["--write"]:
+        PAGE.write_text(with_list(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        print(f"{PAGE.relative_to(paths.ROOT)}: {len(deviations.read())} deviations are written")
+        return 0
+    effects = {deviation.id: deviation.effect for deviation in deviations.read()}
+    missing = 0
+    for name, phrase in (*without_a_run(), *on_the_run()):
+        stands = phrase in effects[name]
+        missing += not stands
+        print(
+            f"{name:7} {phrase:32} {'stands' if stands else 'DOES NOT STAND in: ' + effects[name]}"
+        )
+    return int(missing > 0)
+
+
+# The page
+
+
+def with_list(page: str) -> str:
+    """The page with the list as the file of deviations has it."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n\n{as_markdown(deviations.read())}\n{END}{after}"
+
+
+def as_markdown(listed: list[deviations.Deviation]) -> str:
+    """A heading for each benchmark and each deviation, and its fields as a list."""
+    lines = []
+    benchmark = None
+    for deviation in listed:
+        if deviation.benchmark != benchmark:
+            benchmark = deviation.benchmark
+            lines += [f"## {TITLES[benchmark]}", ""]
+        lines += [f"### {deviation.id}. {deviation.title}", ""]
+        lines.append(f"- **Paper:** {deviation.paper}")
+        if deviation.release:
+            lines.append(f"- **Release:** {deviation.release}")
+        lines.append(f"- **Here:** {deviation.ours}")
+        lines.append(f"- **Why:** {deviation.why}")
+        if deviation.by_parameter:
+            lines.append(f"- **By parameter:** {deviation.by_parameter}")
+        lines += [f"- **Effect:** {deviation.effect}", ""]
+    return "\n".join(line.replace("<", "&lt;") for line in lines)
+
+
+# What is measured: the id of a deviation, and what has to stand in its effect
+
+
+def without_a_run() -> Iterator[tuple[str, str]]:
+    """What is measured on constructed answers, our own items and the released texts."""
+    changed = [text for text in CONSTRUCTED if read_by_words(text) != as_released(text)]
+    yield "FAN-3", f"{len(changed)} of {len(CONSTRUCTED)} constructed answers"
+    stories = read_stories(paths.DATA / "simpletom" / "stories.csv")
+    asked = simpletom.asked(simpletom.compose(stories), "cot").to_dict("records")
+    spaced = [item for item in asked if 'followed by "(A)"' in text_of(item)]
+    yield "SIM-3", f"{len(spaced)} of {len(asked)} prompts"
+    released = SHARED / "datasets" / "bigtom" / "bigtom.csv"
+    if released.is_file():
+        items = bigtom.read_released(released)
+        other_key = items["variable"].eq("percept_to_belief").sum()
+        yield "BIG-5", f"{other_key} of the {len(items):,} released items"
+    paper = SHARED / "seeds" / "omnitom.txt"
+    if paper.is_file():
+        yield from overlap_with(paper.read_text(encoding="utf-8"))
+
+
+def text_of(item: dict) -> str:
+    return simpletom.messages(item, "cot")[-1]["content"]
+
+
+# Answers to a yes/no question, one of each kind that the two readings might take differently.
+CONSTRUCTED = (
+    "Yes",
+    "No",
+    "True.",
+    "False.",
+    "Yes, Ann knows it.",
+    "No, she does not know it.",
+    "She does know.",
+    "She does not know.",
+    "She doesn't know.",
+    "Not sure.",
+    "No, but Ann knows it.",
+    "Ann: yes",
+)
+YES = re.compile(r"\b(?:yes|knows|does know|true)\b", re.IGNORECASE)
+NO = re.compile(r"\b(?:no|does not know|doesn['’]t know|false)\b", re.IGNORECASE)
+
+
+def read_by_words(text: str) -> str:
+    """An answer by the words of App. A.4, wherever they stand as whole words."""
+    says_yes = YES.search(text) is not None
+    says_no = NO.search(text) is not None
+    if says_yes and says_no:
+        return "both"
+    if says_yes:
+        return "yes"
+    return "no" if says_no else "neither"
+
+
+def as_released(text: str) -> str:
+    names = {
+        fantom_scoring.YES: "yes",
+        fantom_scoring.NO: "no",
+        fantom_scoring.IRRELEVANT: "neither",
+    }
+    return names[fantom_scoring.yes_or_no(text)]
+
+
+def overlap_with(paper: str) -> Iterator[tuple[str, str]]:
+    """How much of our prompts' words stands in the same order in the printed ones."""
+    printed = {
+        "extraction": ("Stage 1 Extraction: Level 3", "Stage 1 Extraction: Shared Level 4"),
+        "labelling": ("Stage 2 Belief Labeling: Level 3", "Stage 2 Belief Labeling: Level 4"),
+        "judge": ("Semantic Judge: Level 3", "Semantic Judge: Level 4"),
+    }
+    ours = {
+        "extraction": ("omnitom/system", "omnitom/extract-L3"),
+        "labelling": ("omnitom/system", "omnitom/label-L3"),
+        "judge": ("judges/align-L3",),
+    }
+    for name, (heading, next_heading) in printed.items():
+        _, _, rest = paper.partition(f"### {heading} Zero-Shot Base Prompt")
+        text, _, _ = rest.partition(f"### {next_heading}")
+        own_text = " ".join(prompts.load(prompt) for prompt in ours[name])
+        matcher = difflib.SequenceMatcher(None, words(text), words(own_text), autojunk=False)
+        share = number(matcher.ratio())
+        yield ("OMN-3", share) if name == "judge" else ("OMN-1", f"{share} ({name})")
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"[a-z0-9']+", text.lower())
+
+
+def on_the_run() -> Iterator[tuple[str, str]]:
+    """What is measured on the answers that the last run has of SmolLM2-135M."""
+    run = {benchmark: answers_of(benchmark) for benchmark in BENCHMARKS}
+    yield from of_run_ons(run)
+    yield from of_bigtom(*run["bigtom"])
+    yield from of_fantom(*run["fantom"])
+    yield from of_simpletom(run["simpletom"][2])
+    yield from of_omnitom()
+
+
+def answers_of(benchmark: str) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Items, and the written answers to them as the protocol asks: responses and scores."""
+    items = tidy.read("items", paths.result("items", benchmark))
+    scores = generated(all_scores(benchmark))
+    responses = tidy.read("responses", paths.result("responses", benchmark, MODEL))
+    responses = generated(variants.protocol(responses))
+    is_scored = responses["method"].isin(scores["method"])
+    return items, responses[is_scored], variants.protocol(scores)
+
+
+def all_scores(benchmark: str) -> pd.DataFrame:
+    return tidy.read("scores", paths.result("scores", benchmark, MODEL))
+
+
+def of_run_ons(run: dict) -> Iterator[tuple[str, str]]:
+    texts = [text for _, responses, _ in run.values() for text in responses["response"].fillna("")]
+    shown = [visible(text)[0].strip() for text in texts]
+    thoughts = [text for text, own in zip(texts, shown, strict=True) if text.strip() != own]
+    ends = [before_next_question(text, is_read=bool) for text in shown]
+    run_ons = [
+        text
+        for text, end in zip(shown, ends, strict=True)
+        if end is not None and end.strip() != text
+    ]
+    yield "ALL-3", f"Of {len(texts):,} answers"
+    yield "ALL-3", f"{len(thoughts) or 'none'} has a thinking block"
+    yield "ALL-3", f"{len(run_ons)} go on"
+
+
+def of_bigtom(
+    items: pd.DataFrame, responses: pd.DataFrame, scores: pd.DataFrame
+) -> Iterator[tuple[str, str]]:
+    to_grader = scores["by_released_rule"].isna()
+    yield "BIG-1", f"{to_grader.sum()} of SmolLM2-135M's {len(scores):,} answers"
+    yield "BIG-1", f"{to_grader[scores['method'] == '0-shot-cot'].sum()} of them from 0-shot chain"
+    yield "BIG-1", f"Here {scores['outcome'].eq('unparsed').sum()} answers are unreadable"
+    by_text = bigtom.score(items, responses, by_text=True)
+    became_readable = (
+        scores["outcome"].eq("unparsed").sum() - by_text["outcome"].eq("unparsed").sum()
+    )
+    plain = [table.query("method == '0-shot'")["score"].mean() for table in (scores, by_text)]
+    yield "BIG-1", f"would make {became_readable} of them readable"
+    yield "BIG-1", f"from {plain[0]:.3f} to {plain[1]:.3f}".replace(" 0.", " .")
+    read = scores[~to_grader]
+    differ = read["by_released_rule"].astype(bool) != read["score"].eq(1)
+    yield "BIG-2", f"{differ.sum()} of the {len(read):,} answers"
+    yield "BIG-3", swapped("bigtom", "0-shot", items, "group_id")
+    varied = variants.variants(all_scores("bigtom"), items, "group_id")
+    same = varied.query("method == '0-shot' and asked_as == 'reversed' and metric == 'same_answer'")
+    yield "BIG-3", f"keeps only {number(same['value'].item())}"
+    templates = pd.read_parquet(paths.raw("bigtom", "templates.parquet"))
+    tried = templates[templates["source"].str.startswith("llm:")]
+    usable = tried["status"].eq("template").sum()
+    yield "BIG-10", f"{usable} of the {len(tried)} templates"
+    plain_answers = responses[responses["method"].isin(["0-shot", "1-shot"])]
+    longer = plain_answers["completion_tokens"] > 25
+    yield "BIG-4", f"{longer.sum()} of SmolLM2-135M's {len(longer):,} answers"
+
+
+def swapped(benchmark: str, method: str, items: pd.DataFrame, groups: str) -> str:
+    """Such as "from .49 to .51": the score of a method as asked, and with swapped options."""
+    varied = variants.variants(all_scores(benchmark), items, groups)
+    rows = varied.query("method == @method and asked_as == 'reversed'").set_index("metric")["value"]
+    return f"from {number(rows['as_asked'])} to {number(rows['varied'])}"
+
+
+def of_fantom(
+    items: pd.DataFrame, responses: pd.DataFrame, scores: pd.DataFrame
+) -> Iterator[tuple[str, str]]:
+    both = responses[["item_id", "method", "sample", "response", "finish_reason"]]
+    scored = scores.merge(both, on=["item_id", "method", "sample"])
+    cut_off = scored["finish_reason"].eq("length").sum()
+    yield "FAN-5", f"{cut_off} of the {len(scored):,} scored answers"
+    beliefs = scored[scored["question_type"] == "belief_dist"]
+    gap = cosine_gap(beliefs, items)
+    close = gap.abs() < 0.02
+    yield "FAN-1", f"In {close.sum()} of SmolLM2-135M's {len(close)} answers"
+    short = beliefs[beliefs["method"] == "short"]
+    released = number(short["by_released_rule"].mean())
+    yield "FAN-2", f"is {number(short['score'].mean())} here and {released} by the released rule"
+    yield "FAN-2", f"{short['outcome'].eq('truncated').sum()} of {len(short)} answers cut off"
+    answers = [fantom_scoring.answer_text(text)[0] for text in scored.query(IS_YES_NO)["response"]]
+    by_words = [read_by_words(text) for text in answers]
+    released_reading = [as_released(text) for text in answers]
+    pairs = list(zip(by_words, released_reading, strict=True))
+    readable = [pair for pair in pairs if pair[0] in ("yes", "no") and pair[1] == "neither"]
+    yield (
+        "FAN-3",
+        f"Of SmolLM2-135M's {len(pairs)} yes/no answers, {len(readable)} would become readable",
+    )
+    yield "FAN-3", f"{by_words.count('both')} would have signs of both"
+    yield "FAN-6", swapped("fantom", "short", items, "conversation_id")
+    choices = scores[scores["question_type"] == "belief_choice"]
+    differ = (choices["by_released_rule"] != choices["score"]).sum()
+    yield "FAN-7", f"changes {differ or 'no'} score of SmolLM2-135M's {len(choices)} choices"
+
+
+IS_YES_NO = "question_type.str.endswith('_yn')"
+
+
+def cosine_gap(beliefs: pd.DataFrame, items: pd.DataFrame) -> pd.Series:
+    """The cosine of each free answer with the right belief, less that with the other one."""
+    encoder = specs.model("minilm")
+    keys = items.set_index("item_id").loc[beliefs["item_id"]]
+    texts = [fantom_scoring.answer_text(text)[0] for text in beliefs["response"]]
+    said = embed(texts, encoder)
+    right = embed(list(keys["answer"]), encoder)
+    wrong = embed(list(keys["wrong_answer"]), encoder)
+    return pd.Series((said * right).sum(axis=1) - (said * wrong).sum(axis=1))
+
+
+def of_simpletom(scores: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    released = scores["by_released_rule"].astype(float)
+    differ = released != scores["score"]
+    yield "SIM-1", f"{differ.sum()} of SmolLM2-135M's {len(scores):,} answers"
+    none = scores["method"] == "none"
+    ours, theirs = number(scores.loc[none, "score"].mean()), number(released[none].mean())
+    yield "SIM-1", f"is {ours} by both" if ours == theirs else f"is {ours} here and {theirs}"
+    starred = scores["method"] == "cot-star-ms"
+    ours, theirs = number(scores.loc[starred, "score"].mean()), number(released[starred].mean())
+    yield "SIM-1", f"is {ours} here and {theirs} by the released rule ({starred.sum()} answers)"
+
+
+def of_omnitom() -> Iterator[tuple[str, str]]:
+    judges = pd.read_csv(paths.RESULTS / "judges" / "omnitom" / "sensitivity.csv")
+    random = judges.query("model == 'random' and method == 'stage1-L3'").set_index("judge")
+    f1 = random["value"].map(number)
+    told = f"{f1['exact']} with exact matches, {f1['embedding']} with embeddings"
+    yield "OMN-2", f"{told} and {f1['token_f1']} with shared words ({random['n'].iloc[0]} stories)"
+    agreement = pd.read_csv(paths.RESULTS / "judges" / "omnitom" / "agreement.csv")
+    [embedding] = agreement.loc[agreement["judge"] == "embedding", "agreement"]
+    yield "OMN-4", f"is {number(embedding)} on constructed edits"
+    scores = variants.protocol(all_scores("omnitom"))
+    cut_off = scores.groupby("method")["cut_off"].agg(["sum", "size"])
+    extracted, labelled = (cut_off.loc[method] for method in ("stage1-L3", "stage2-L3"))
+    yield "OMN-6", f"{extracted['sum']} of SmolLM2-135M's {extracted['size']} extracted pipe tables"
+    yield "OMN-6", f"{labelled['sum']} of {labelled['size']} labelled ones"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,81 @@
+"""The list of deviations: its file is read whole or refused, and pages have its rows."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tomlab.errors import InputError
+from tomlab.paths import ROOT
+from tomlab.records import deviations
+
+LISTED = deviations.read()
+BENCHMARKS = {path.parent.name for path in (ROOT / "src/tomlab/benchmarks").glob("*/__init__.py")}
+ROW = LISTED[0].model_dump()
+
+
+def folder_with(folder: Path, *rows: dict) -> Path:
+    text = yaml.safe_dump({"deviations": list(rows)})
+    (folder / "deviations.yaml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_each_benchmark_has_deviations_under_a_letter_of_its_own():
+    letters = {deviation.benchmark: deviation.id[:3] for deviation in LISTED}
+    assert set(letters) == {deviations.ALL, *BENCHMARKS}
+    assert len(set(letters.values())) == len(letters)
+    assert all(deviation.id[:3] == letters[deviation.benchmark] for deviation in LISTED)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"effect": ""}, "effect"),
+        ({"stage": "asking"}, "stage"),
+        ({"id": "one"}, "id"),
+        ({"remark": "none"}, "remark"),
+        ({"ours": 3}, "ours"),
+    ],
+)
+def test_a_row_that_does_not_fit_is_named_with_its_field(tmp_path, change, complaint):
+    with pytest.raises(InputError, match=f"deviation 1.*{complaint}"):
+        deviations.read(folder_with(tmp_path, ROW | change))
+
+
+def test_an_id_that_stands_twice_is_named(tmp_path):
+    with pytest.raises(InputError, match="stands in deviation 1 too"):
+        deviations.read(folder_with(tmp_path, ROW, ROW))
+
+
+@pytest.mark.parametrize("text", ["", "deviations: 3", "- 1", "deviations: [", "deviations: [3]"])
+def test_a_file_that_is_no_list_of_deviations_is_an_input_error(tmp_path, text):
+    (tmp_path / "deviations.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"deviations\.yaml"):
+        deviations.read(tmp_path)
+
+
+def test_a_missing_file_is_an_input_error(tmp_path):
+    with pytest.raises(InputError, match=r"deviations\.yaml"):
+        deviations.read(tmp_path)
+
+
+def test_a_table_has_the_rows_of_its_benchmark_and_stages_and_those_of_all_first():
+    found = deviations.table("omnitom", "judging", "scoring")
+    wanted = [
+        deviation.id
+        for deviation in LISTED
+        if deviation.benchmark in (deviations.ALL, "omnitom")
+        and deviation.stage in ("judging", "scoring")
+    ]
+    assert found["No."].tolist() == wanted
+    assert wanted[0].startswith("ALL") and "OMN-2" in wanted
+
+
+def test_what_restores_the_protocol_is_an_option_that_exists():
+    """Of a name with dots: its last part stands in params.yaml, at that depth or as a comment."""
+    text = (ROOT / "params.yaml").read_text(encoding="utf-8")
+    for deviation in LISTED:
+        for name in re.findall(r"`([\w.]+)`", deviation.by_parameter):
+            option = name.rpartition(".")[2]
+            assert re.search(rf"\b{option}\b", text), (deviation.id, name)
