@@ -6,6 +6,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+import yaml
+
 from tomlab.errors import InputError, refuse
 from tomlab.paths import PACKAGE, from_root
 from tomlab.records.files import read_text
@@ -17,7 +19,8 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
     """The text of prompt `name` (such as "bigtom/0-shot"), without the final newline.
 
     replaced: paths of a user's own files by prompt name, relative to the repository's root; each
-    needs the fields of ours, such as `{story}`, and no others.
+    needs the fields of ours, such as `{story}`, and no others. Those that `fields.yaml` beside the
+    prompt names it may leave out.
     """
     own = replaced or {}
     for each in (*own, name):
@@ -41,7 +44,8 @@ def _users_own(name: str, path: Path, _: tuple[int, int] | None) -> str:
         raise InputError(f"prompt {name!r}: {error}") from None
     wanted, found = (set(_FIELD.findall(one)) for one in (_ours()[name], text))
     problems = [] if text.strip() else ["found nothing, expected some text"]
-    problems += [f"expected {{{field}}} in it, found none" for field in sorted(wanted - found)]
+    missing = wanted - found - _may_lack(name)
+    problems += [f"expected {{{field}}} in it, found none" for field in sorted(missing)]
     known = ", ".join(f"{{{field}}}" for field in sorted(wanted)) or "no field"
     problems += [f"found {{{field}}}, expected {known}" for field in sorted(found - wanted)]
     refuse(problems, f"prompt {name!r}: {path}")
@@ -72,6 +76,17 @@ def _ours() -> dict[str, str]:
     files = {path: path.parts[-3] for f in folders for path in PACKAGE.glob(f"{f}/prompts/*.txt")}
     names = {path: f"{whose}/{path.stem}" for path, whose in files.items()}
     return {n.replace("judging/", "judges/"): read_text(p).rstrip("\n") for p, n in names.items()}
+
+
+@cache
+def _may_lack(name: str) -> set[str]:
+    """The fields of a prompt of ours that a user's own may leave out."""
+    whose, _, prompt = name.partition("/")
+    folders = {"judges": "judging", "techniques": "asking/techniques"}
+    path = PACKAGE / folders.get(whose, f"benchmarks/{whose}") / "prompts" / "fields.yaml"
+    if not path.is_file():
+        return set()
+    return set(yaml.safe_load(read_text(path)).get(prompt, []))
 
 
 def filled(name: str, replaced: Mapping[str, str] | None = None, /, **fields: str) -> str:
