@@ -46,7 +46,14 @@ def calibrated(folder, scores):
     counts = paper.PUBLICATION.read("table2_alignment")[["side", "matchcount"]]
     worked = counts.assign(judge="exact", row=counts.groupby("side").cumcount())
     worked.to_csv(folder / "worked.csv", index=False)
-    used = {"judge": "exact", "threshold": 1.0, "truth": tidy.KNOWN, "agreement": 0.8}
+    used = {
+        "judge": "exact",
+        "chosen": "best",
+        "similarity": "exact",
+        "threshold": 1.0,
+        "truth": tidy.KNOWN,
+        "agreement": 0.8,
+    }
     used |= {"ci_low": 0.7, "ci_high": 0.9, "n": 40}
     (folder / "winner.json").write_text(json.dumps(used))
 

@@ -75,6 +75,22 @@ def read(
     return found, pd.Series(reasons, name="answers", dtype=str)
 
 
+def as_released(
+    found: Sequence[Alignment | None], tables: Sequence[LabelledTable]
+) -> list[Alignment]:
+    """The alignments of `read` as the release counts them: a row without a count is no match."""
+    counted = []
+    for alignment, table in zip(found, tables, strict=True):
+        of_predicted = [None] * len(table.predicted)
+        of_gold = [None] * len(table.gold)
+        if alignment is not None:
+            of_predicted = alignment.mc_predicted
+            of_gold = alignment.mc_gold
+        sides = [[count or 0 for count in counts] for counts in (of_predicted, of_gold)]
+        counted.append(Alignment(*sides, []))
+    return counted
+
+
 def tables_of(items: pd.DataFrame, responses: pd.DataFrame) -> dict[tuple, LabelledTable]:
     """The usable extracted tables of a run, for a judge, by their keys for `score(judged=…)`."""
     found = {}
