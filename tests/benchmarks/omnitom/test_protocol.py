@@ -2,12 +2,15 @@
 
 import json
 import re
+from functools import partial
 from itertools import pairwise
 
 import pytest
 import yaml
 
-from omnitom_extraction import RECORDS
+from faulty_server import Act
+from omnitom_extraction import RECORDS, answers
+from one_cell import ran
 from tomlab.asking import evaluation, prompts
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import calibration, judges
@@ -16,6 +19,7 @@ from tomlab.benchmarks.omnitom.items.compose import KEYS, given_table, table_tex
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, rows
 from tomlab.errors import InputError
 from tomlab.models import specs
+from tomlab.models.ask import ask
 from tomlab.paths import PARAMS, ROOT
 
 ITEMS = omnitom.compose(RECORDS, examples=RECORDS, examples_shown=2)
@@ -233,3 +237,61 @@ def test_a_judge_that_leaves_rows_out_finds_no_match_for_them_as_in_the_release(
     assert first.mc_predicted == [0] * len(tables[0].predicted)
     assert first.mc_gold == [1] * len(tables[0].gold)
     assert set(second.mc_predicted + second.mc_gold) == {0}
+
+
+ONE_MATCH = """Prediction
+Actor,Belief,MatchCount
+{predicted},1
+
+Ground Truth
+Actor,Belief,MatchCount
+{gold},1"""
+
+
+@pytest.fixture
+def calibration_cells(faulty_server, tmp_path, monkeypatch):
+    """Runs the cells of 4/5 that choose a judge and score, with a served language model."""
+    [table] = calibration.calibration_set(RECORDS[:1], 1, 0)
+    sides = {"predicted": table.gold[0], "gold": table.gold[0]}
+    lines = {side: f'{row.actor},"{row.belief}"' for side, row in sides.items()}
+    faulty_server.default = Act(text=ONE_MATCH.format(**lines))
+    entry = {"provider": "openai", "model": "toy", "base_url": f"{faulty_server.url}/v1"}
+    spec = specs.model_spec("toy", {"toy": entry})
+    monkeypatch.setattr(specs, "model", lambda name: spec)
+    monkeypatch.setattr(judges, "ask", partial(ask, store=tmp_path / "store.sqlite"))
+    items = omnitom.compose(RECORDS[:1])
+    extraction = answers(items, "gold").assign(finish_reason="stop", completion_tokens=9)
+    tables = calibration.calibration_set(RECORDS[:6], 6, 0)
+    given = {"kinds": ["exact"], "folds": 3, "judge": "toy", "llm_levels": ["L4"], "llm_tables": 2}
+    given |= {"llm_tokens": 6000, "llm_tokens_of": {}, "sampling_seed": 0, "prompts": {}}
+    given |= {"labelled": tables, "pairs": [(one.predicted, one.gold) for one in tables]}
+    given |= {"rows": calibration.labelled_rows(tables), "vectors": {"exact": None}}
+    given |= {"MISSING_AS_0": ", missing as 0", "TOKENS": ("prompt_tokens", "completion_tokens")}
+    given |= {"items": items, "extraction": extraction, "encoder": None, "judge_name": str}
+    given["run_tables"] = judges.tables_of(items, extraction)
+    given |= {"display": print}
+
+    def run(scoring_judge):
+        names = given | {"scoring_judge": scoring_judge}
+        for cell in ("cell-thresholds", "cell-04", "cell-26"):
+            names.pop("name", None)  # which each cell imports
+            names = ran("4_judge_calibration", "omnitom", cell, **names)
+        return names
+
+    return run
+
+
+def test_by_default_a_similarity_scores_extraction(calibration_cells):
+    names = calibration_cells("best")
+    assert names["scorer"] == "exact"
+    assert names["scored"]["exact"]["score"].tolist() == [1.0]
+
+
+def test_a_language_model_that_is_named_scores_extraction(calibration_cells, faulty_server):
+    """It finds one match on each side; the rows that it leaves out are none, as in the release."""
+    names = calibration_cells("L4")
+    [scored] = names["scored"]["toy L4"].to_dict("records")
+    assert names["scorer"] == "toy L4"
+    assert scored["judge"] == "llm"
+    assert scored["precision"] == pytest.approx(1 / len(RECORDS[0]["beliefs"]))
+    assert [m["role"] for m in faulty_server.asked[-1].body["messages"]] == ["system", "user"]
