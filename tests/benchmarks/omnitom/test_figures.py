@@ -11,6 +11,7 @@ from omnitom_extraction import EXACT, RECORDS
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import paper
 from tomlab.records import tidy
+from tomlab.reporting import tables
 
 METHODS = ("stage1-L3", "stage2-L3")
 # Tables with the number of the paper's cells in them.
@@ -187,3 +188,11 @@ def test_peoples_matchcounts_stand_beside_this_runs_over_both_tables(run):
     # Table 11 counts the predicted beliefs alone.
     table11 = read(run, "tables/table11").query("model == 'my-model'")
     assert mine["n"].max() > table11["n"].max()
+
+
+def test_tables_and_figures_of_f1_say_which_judge_scored(run):
+    pages = [f"tables/omnitom/{name}.html" for name in ("table3", "table9", "table11")]
+    pages += [f"figures/omnitom/{name}.caption.txt" for name in ("figure5", "figure8")]
+    judge = tables.name("exact", "judge", paper.WORDING)
+    for page in pages:
+        assert f"Judge of extraction: {judge}." in (run / page).read_text(encoding="utf-8")
