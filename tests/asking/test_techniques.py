@@ -135,9 +135,9 @@ def test_omnitom_asks_who_knows_what_then_for_the_table_with_the_story_in_sight(
     first = said(omnitom, "question_type == 'extraction'", "stage1-L3-perspective-first")
     assert f"{row['story']}\n\nQuestion: Who in this story believes what" in first
     second = omnitom.messages({**row, "reasoning": "Ana: all."}, "stage1-L3-perspective")
-    assert second[0]["content"] == prompts.load("omnitom/system")
+    assert second[0]["content"] == prompts.load("omnitom/extract-L3")
     known = "What the people in question know:\nAna: all."
-    assert second[1]["content"].endswith(f"Story:\n{row['story']}\n\n{known}\n\nTable:")
+    assert f"Story:\n{row['story']}\n\n{known}\n\n" in second[1]["content"]
 
 
 def test_labelling_and_extraction_have_their_first_call_in_common():

@@ -1,6 +1,8 @@
 """A cell of a notebook, run on what a test gives it."""
 
 import ast
+import asyncio
+import inspect
 import re
 
 from figures import cells
@@ -16,5 +18,13 @@ def ran(stage, name, cell, **given):
     first = ast.parse(code["cell-02"])
     first.body = [node for node in first.body if isinstance(node, ast.Import | ast.ImportFrom)]
     for source in (ast.unparse(first), *parts):
-        exec(source, given)  # noqa: S102
+        run(source, given)
     return given
+
+
+def run(source, names):
+    """Run code as a notebook does: it may await."""
+    code = compile(source, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    done = eval(code, names)
+    if inspect.iscoroutine(done):
+        asyncio.run(done)

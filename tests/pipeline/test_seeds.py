@@ -110,8 +110,8 @@ def test_made_seed_makes_other_answers_by_the_same_operations():
 def test_draw_seed_changes_the_example_that_an_omnitom_prompt_shows_and_nothing_else():
     gold = records.read_records(DATA / "omnitom/stories.jsonl")
     before, after = (omnitom.compose(gold, seed, examples=gold) for seed in (0, 1))
-    pd.testing.assert_frame_equal(before.drop(columns="example"), after.drop(columns="example"))
-    assert not before["example"].equals(after["example"])
+    pd.testing.assert_frame_equal(before.drop(columns="examples"), after.drop(columns="examples"))
+    assert not before["examples"].equals(after["examples"])
 
 
 def test_writing_seed_chooses_the_conversations_made_by_grammar():

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pandas as pd
+import yaml
 
 from tomlab.asking import printed
 from tomlab.errors import InputError, refuse
@@ -31,8 +32,9 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
     """The text of prompt `name` (such as "bigtom/0-shot"), without the final newline.
 
     replaced: paths of a user's own files by prompt name, relative to the repository's root; each
-    needs the fields of ours, such as `{story}`, and no others. A text that is confirmed to be the
-    printed one may leave out fields that the printed one lacks.
+    needs the fields of ours, such as `{story}`, and no others. Those that `fields.yaml` beside the
+    prompt names it may leave out, and a text that is confirmed to be the printed one those that
+    the printed one lacks.
     """
     own = replaced or {}
     for each in (*own, name):
@@ -59,7 +61,7 @@ def _users_own(name: str, path: Path, _: tuple[int, int] | None) -> str:
     problems = []
     if not text.strip():
         problems.append("found nothing, expected some text")
-    missing = sorted(expected_fields - fields)
+    missing = sorted(expected_fields - fields - _may_lack(name))
     if missing and not printed.confirmed(name, text):
         problems += [f"expected {{{field}}} in it, found none" for field in missing]
     allowed = ", ".join(f"{{{field}}}" for field in sorted(expected_fields)) or "no field"
@@ -127,6 +129,17 @@ def _ours() -> dict[str, str]:
     files = {path: path.parts[-3] for f in folders for path in PACKAGE.glob(f"{f}/prompts/*.txt")}
     names = {path: f"{whose}/{path.stem}" for path, whose in files.items()}
     return {n.replace("judging/", "judges/"): read_text(p).rstrip("\n") for p, n in names.items()}
+
+
+@cache
+def _may_lack(name: str) -> set[str]:
+    """The fields of a prompt of ours that a user's own may leave out."""
+    whose, _, prompt = name.partition("/")
+    folders = {"judges": "judging", "techniques": "asking/techniques"}
+    path = PACKAGE / folders.get(whose, f"benchmarks/{whose}") / "prompts" / "fields.yaml"
+    if not path.is_file():
+        return set()
+    return set(yaml.safe_load(read_text(path)).get(prompt, []))
 
 
 def filled(name: str, replaced: Mapping[str, str] | None = None, /, **fields: str) -> str:

@@ -11,6 +11,7 @@ from omnitom_extraction import EXACT, RECORDS
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import paper
 from tomlab.records import tidy
+from tomlab.reporting import tables
 
 METHODS = ("stage1-L3", "stage2-L3")
 # Tables with the number of the paper's cells in them.
@@ -46,7 +47,14 @@ def calibrated(folder, scores):
     counts = paper.PUBLICATION.read("table2_alignment")[["side", "matchcount"]]
     worked = counts.assign(judge="exact", row=counts.groupby("side").cumcount())
     worked.to_csv(folder / "worked.csv", index=False)
-    used = {"judge": "exact", "threshold": 1.0, "truth": tidy.KNOWN, "agreement": 0.8}
+    used = {
+        "judge": "exact",
+        "chosen": "best",
+        "similarity": "exact",
+        "threshold": 1.0,
+        "truth": tidy.KNOWN,
+        "agreement": 0.8,
+    }
     used |= {"ci_low": 0.7, "ci_high": 0.9, "n": 40}
     (folder / "winner.json").write_text(json.dumps(used))
 
@@ -180,3 +188,11 @@ def test_peoples_matchcounts_stand_beside_this_runs_over_both_tables(run):
     # Table 11 counts the predicted beliefs alone.
     table11 = read(run, "tables/table11").query("model == 'my-model'")
     assert mine["n"].max() > table11["n"].max()
+
+
+def test_tables_and_figures_of_f1_say_which_judge_scored(run):
+    pages = [f"tables/omnitom/{name}.html" for name in ("table3", "table9", "table11")]
+    pages += [f"figures/omnitom/{name}.caption.txt" for name in ("figure5", "figure8")]
+    judge = tables.name("exact", "judge", paper.WORDING)
+    for page in pages:
+        assert f"Judge of extraction: {judge}." in (run / page).read_text(encoding="utf-8")

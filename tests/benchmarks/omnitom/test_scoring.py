@@ -106,7 +106,7 @@ def test_a_story_becomes_two_items():
 
 def test_the_example_of_level_4_is_another_story_of_the_same_category():
     with_others = [record(), record(3, "Strange Story Task")]
-    assert omnitom.compose([record()], examples=with_others)["example"].tolist() == ["", ""]
+    assert omnitom.compose([record()], examples=with_others)["examples"].tolist() == ["[]", "[]"]
     assert omnitom.asked(omnitom.compose([record()]), "stage1-L4").empty
 
 

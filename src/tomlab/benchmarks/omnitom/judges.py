@@ -6,18 +6,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from tomlab.asking.attempts import request
+from tomlab.asking import prompts
 from tomlab.benchmarks.omnitom.alignment import Alignment, parse_judgement, precision_recall_f1
 from tomlab.benchmarks.omnitom.calibration import LabelledTable, undecided
-from tomlab.benchmarks.omnitom.items.compose import METHODS, gold_rows
+from tomlab.benchmarks.omnitom.items.compose import METHODS, RELEASED_TOKENS, gold_rows
 from tomlab.benchmarks.omnitom.items.records import Row
 from tomlab.benchmarks.omnitom.scoring import key_of, parsed
 from tomlab.judging.error import by_labels
 from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, ModelSpec, Request, Response
 from tomlab.scoring.answers import pairs
-
-MAX_TOKENS = 6000  # of a judge's answer, as released (`--max-new-tokens 6000`)
 
 
 async def asked(
@@ -30,14 +28,30 @@ async def asked(
 
 
 def requests(
-    tables: Sequence[LabelledTable], level: str, *, max_tokens: int = MAX_TOKENS, **options
+    tables: Sequence[LabelledTable],
+    level: str,
+    *,
+    max_tokens: int = RELEASED_TOKENS,
+    replaced: Mapping[str, str] | None = None,
+    **options,
 ) -> list[Request]:
-    """One request a table. level: L1 to L4, of detail (App. C.4); options: `attempts.request`'s."""
+    """One request a table: the system has the directive, the user story and tables (App. C.4).
+
+    level: L1 to L4, of detail; replaced: a user's own prompt files; options: of `Request`.
+    """
+    directive = {"role": "system", "content": prompts.load(f"judges/align-{level}", replaced)}
     made = []
     for table in tables:
-        values = {"prediction": _csv(table.predicted), "ground_truth": _csv(table.gold)}
-        values["story"] = table.story or "(not given)"
-        made.append(request(f"judges/align-{level}", values, max_tokens=max_tokens, **options))
+        data = prompts.filled(
+            "judges/align-data",
+            replaced,
+            story_id=table.group,
+            story=table.story or prompts.load("judges/align-no-story", replaced),
+            prediction=_csv(table.predicted),
+            ground_truth=_csv(table.gold),
+        )
+        messages = (directive, {"role": "user", "content": data})
+        made.append(Request(messages, max_tokens, **options))
     return made
 
 
@@ -59,6 +73,22 @@ def read(
     reasons = [one if isinstance(one, str) else "read" for one in said]
     found = [None if isinstance(one, str) else one for one in said]
     return found, pd.Series(reasons, name="answers", dtype=str)
+
+
+def as_released(
+    found: Sequence[Alignment | None], tables: Sequence[LabelledTable]
+) -> list[Alignment]:
+    """The alignments of `read` as the release counts them: a row without a count is no match."""
+    counted = []
+    for alignment, table in zip(found, tables, strict=True):
+        of_predicted = [None] * len(table.predicted)
+        of_gold = [None] * len(table.gold)
+        if alignment is not None:
+            of_predicted = alignment.mc_predicted
+            of_gold = alignment.mc_gold
+        sides = [[count or 0 for count in counts] for counts in (of_predicted, of_gold)]
+        counted.append(Alignment(*sides, []))
+    return counted
 
 
 def tables_of(items: pd.DataFrame, responses: pd.DataFrame) -> dict[tuple, LabelledTable]:

@@ -13,24 +13,45 @@ class Generation(params.Section):
     grammar_stories: params.Count
     llm_stories: params.Count
     llm_tokens: params.Tokens
+    llm_examples: params.Size
 
 
 class Filtering(params.Section):
     duplicate_cosine: params.Share
     tombench: params.OptionalPath
     linked_tries: params.Repeats
+    examples: params.Size
+
+
+Kind = Literal["exact", "token_f1", "embedding"]
+Level = Literal["L1", "L2", "L3", "L4"]
 
 
 class Judges(params.Section):
     alignments: params.GivenPath
     tables_made: params.Size
-    kinds: params.Distinct[Literal["exact", "token_f1", "embedding"]]
+    kinds: params.Distinct[Kind]
     folds: params.Folds
-    llm_levels: list[Literal["L1", "L2", "L3", "L4"]]
+    scoring_judge: Literal["best"] | Kind | Level
+    llm_levels: list[Level]
     llm_tables: params.Count
     llm_tokens: params.Tokens
     llm_tokens_of: dict[params.ModelName, params.Tokens]
     groups_to_label: params.Size
+
+    @model_validator(mode="after")
+    def _scoring_judge_is_calibrated(self) -> Self:
+        if self.scoring_judge == "best" or self.scoring_judge in self.kinds:
+            return self
+        found = f"scoring_judge: found {self.scoring_judge!r}"
+        if self.scoring_judge not in self.llm_levels:
+            tried = [*self.kinds, *self.llm_levels]
+            raise ValueError(f"{found}, expected best or one that is tried here: {tried}")
+        if self.llm_tables == 0:
+            raise ValueError(
+                f"{found}, expected llm_tables above 0, so that its agreement is known"
+            )
+        return self
 
 
 class Settings(params.Section):

@@ -70,10 +70,9 @@ def unlabelled(text=EXTRACTED, finish="stop"):
 def test_extraction_is_asked_at_level_4_with_emphasis_and_an_example_of_the_category():
     [request] = requests(EXTRACT, STORIES, OWN, seed=3, max_tokens=50)
     system, user = (message["content"] for message in request.messages)
-    assert "table and nothing else" in system
-    assert "This is a False Belief Task." in user
-    assert user.endswith(f"Story:\n{STORY}\n\nTable:")
-    shown = [r for r in OWN if f"Story:\n{r['story']}\n" in user]
+    assert "This is a False Belief Task." in system
+    assert STORY in user and STORY not in system
+    shown = [r for r in OWN if r["story"] in system]
     assert [r["story_category"] for r in shown] == ["False Belief Task"]
     assert (request.max_tokens, request.seed, request.temperature) == (50, 3, 0)
 
@@ -81,8 +80,17 @@ def test_extraction_is_asked_at_level_4_with_emphasis_and_an_example_of_the_cate
 def test_a_story_is_never_its_own_example():
     own = [r for r in OWN if r["story_category"] == "False Belief Task"]
     for request in requests(EXTRACT, own, own):
-        parts = request.messages[1]["content"].split("Story:\n")
-        assert parts[-2].splitlines()[0] != parts[-1].splitlines()[0]
+        system, user = (message["content"] for message in request.messages)
+        [asked] = [r["story"] for r in own if r["story"] in user]
+        assert asked not in system
+
+
+def test_as_many_examples_are_shown_as_asked_for_or_it_is_said_what_is_missing():
+    [request] = requests(EXTRACT, STORIES, OWN, examples_shown=3)
+    system = request.messages[0]["content"]
+    assert sum(r["story"] in system for r in OWN) == 3
+    with pytest.raises(InputError, match=r"3001: found .* among the examples, expected 99 other"):
+        requests(EXTRACT, STORIES, OWN, examples_shown=99)
 
 
 def test_a_category_without_an_example_is_named():
@@ -94,13 +102,13 @@ def test_a_category_without_an_example_is_named():
 
 def test_labelling_shows_the_beliefs_and_no_label_of_theirs():
     [request] = requests(TO_LABEL, unlabelled(), OWN)
-    tail = request.messages[1]["content"].rpartition("Now the story to work on.")[2]
-    assert tail.endswith(
-        "Beliefs:\nActor | Belief\n"
+    shown = (
+        "\nActor | Belief\n"
         "world | Ben moves the key to the drawer\n"
         "Ada | The key is in the bowl\n"
-        "Ben | Ada thinks the key is in the bowl\n\nTable:"
+        "Ben | Ada thinks the key is in the bowl\n\n"
     )
+    assert shown in request.messages[1]["content"]
 
 
 # What came back

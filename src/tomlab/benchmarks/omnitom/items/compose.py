@@ -42,32 +42,51 @@ LEVELS = ("L1", "L2", "L3", "L4")
 _json = partial(json.dumps, ensure_ascii=False)
 
 
+RELEASED_TOKENS = 6000  # of an answer in the release; the paper names no limit
+
+
 @dataclass(frozen=True)
 class Method:
-    """How a stage is put."""
+    """How a stage is put: a system prompt of its own, then the data of an item in a layout."""
 
     stage: int  # 1 extraction, 2 labelling, 0 the ToMBench question of a story
     level: str  # of detail of the prompt (TELeR)
     json: bool = False  # answers follow a schema
-    # Ours: the paper names no limit, and the release asks with 6,000.
-    max_tokens: int = 4096
+    max_tokens: int = RELEASED_TOKENS
 
     @property
     def prompts(self) -> tuple[str, ...]:
         """The names of the prompt files that go into requests."""
-        return self.prompts_for(CATEGORIES)
-
-    def prompts_for(self, categories: Iterable[str]) -> tuple[str, ...]:
-        """Those for stories of these categories, by their codes."""
-        task = f"omnitom/{TASKS[self.stage]}"
         if self.level == LIKELIHOOD:
             return (f"omnitom/{LIKELIHOOD}",)
         if self.stage == 0:
-            return (task,)
-        shows_emphasis = self.stage == 1 and self.level == "L4"
-        emphases = [f"omnitom/emphasis-{code}" for code in categories if shows_emphasis]
-        form = [f"{task}-json"] if self.json else []
-        return ("omnitom/system", f"{task}-{self.level}", *emphases, *form)
+            return (self.task,)
+        names = [self.system, self.layout]
+        if self.level == "L4":
+            names.append(f"{self.task}-example")
+        if self.shows_emphasis:
+            names += [f"omnitom/emphasis-{code}" for code in CATEGORIES]
+        return tuple(names)
+
+    @property
+    def task(self) -> str:
+        """How the names of the stage's prompt files begin."""
+        return f"omnitom/{TASKS[self.stage]}"
+
+    @property
+    def system(self) -> str:
+        """The prompt file of the system role: the directive (App. C.2, C.3)."""
+        return f"{self.task}-{self.level}"
+
+    @property
+    def layout(self) -> str:
+        """The prompt file of the user role: where the data stand, and the order that closes it."""
+        return f"{self.task}-json" if self.json else f"{self.task}-data"
+
+    @property
+    def shows_emphasis(self) -> bool:
+        """Whether the directive has an instruction for the category of the story (Table 8)."""
+        return self.stage == 1 and self.level == "L4"
 
 
 METHODS = {
@@ -88,19 +107,22 @@ def read_released(path: Path | str, seed: int = 0) -> pd.DataFrame:
 
 
 def compose(
-    records: Iterable[Mapping], seed: int = 0, examples: Iterable[Mapping] = ()
+    records: Iterable[Mapping],
+    seed: int = 0,
+    examples: Iterable[Mapping] = (),
+    examples_shown: int = 1,
 ) -> pd.DataFrame:
     """Two items a story: extraction, and labelling of the gold beliefs. `answer` is the gold table
-    as JSON. Of their own they have `category` (its code), `example` (JSON: of `examples` another
-    story of the category, for prompts of level L4; "" if there is none), `paraphrases` (JSON: for
-    each belief others in the same meaning) and `family` (of `families`).
+    as JSON. Of their own they have `category` (its code), `examples` (JSON: of `examples` as many
+    other stories of the category as prompts of level L4 show, or all there are), `paraphrases`
+    (JSON: for each belief others in the same meaning) and `family` (of `families`).
     """
     records, known, items = list(records), list(examples), []
     names = ("actor", "belief", "labels")
     for record in records:
-        example = example_for(record, known, seed)
+        shown = examples_for(record, known, seed, examples_shown)
         gold = [{name: belief[name] for name in names} for belief in record["beliefs"]]
-        told = {"answer": _json(gold), "example": _json(example) if example else ""}
+        told = {"answer": _json(gold), "examples": _json(shown)}
         told["paraphrases"] = _json([belief.get("paraphrases", []) for belief in record["beliefs"]])
         items.append(_item(record, STAGES[1], STAGES[1], **told))
         items.append(_item(record, STAGES[2], STAGES[2], question=given_table(gold), **told))
@@ -126,19 +148,26 @@ def families(records: Sequence[Mapping]) -> dict[str, str]:
 
 
 def _item(record: Mapping, kind: str, name: str, **own: object) -> dict:
-    """An item of a kind; own: where it has a question, choices, an example or paraphrases."""
+    """An item of a kind; own: where it has a question, choices, examples or paraphrases."""
     story_id = str(record["story_id"])
     item = {"benchmark": NAME, "item_id": f"{story_id}/{name}", "group_id": story_id}
     item |= {"question_type": kind, "story": record["story"], "question": "", "choices": []}
     item |= {"answer": "", "source": record["source"], "category": CODES[record["story_category"]]}
-    return item | {"example": "", "paraphrases": "[]"} | own
+    return item | {"examples": "[]", "paraphrases": "[]"} | own
 
 
-def example_for(record: Mapping, examples: Sequence[Mapping], seed: int) -> Mapping | None:
-    """Another story of the record's category from `examples`, by lot; None if there is none."""
-    category, story = record["story_category"], record["story"]
-    others = [e for e in examples if e["story_category"] == category and e["story"] != story]
-    return random.Random(f"{seed}/{record['story_id']}").choice(others) if others else None
+def examples_for(
+    record: Mapping, examples: Sequence[Mapping], seed: int, number: int = 1
+) -> list[Mapping]:
+    """So many other stories of the record's category from `examples`, by lot, or all there are."""
+    others = [
+        example
+        for example in examples
+        if example["story_category"] == record["story_category"]
+        and example["story"] != record["story"]
+    ]
+    lot = random.Random(f"{seed}/{record['story_id']}")
+    return lot.sample(others, min(number, len(others)))
 
 
 def linked_items(
@@ -188,34 +217,48 @@ def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
     """The items of a method's stage; for L4 those with an example to show."""
     wanted = METHODS[method]
     chosen = items[items["question_type"] == STAGES[wanted.stage]]
-    return chosen[chosen["example"] != ""] if wanted.level == "L4" else chosen
+    return chosen[chosen["examples"] != "[]"] if wanted.level == "L4" else chosen
 
 
 def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:
-    """The chat messages for one item: role, directive, examples for L4, then the data."""
-    wanted = METHODS[method]
-    if isinstance(wanted, techniques.TwoStep):
-        return wanted.messages(messages, item, prompts.load("omnitom/minds", replaced), replaced)
-    names = wanted.prompts_for([item["category"]])
-    first, *parts = (prompts.load(name, replaced) for name in names)
-    if wanted.stage == 0:
+    """The chat messages for one item. A table is asked for in the roles and the order of App. C:
+    the system has the directive, for L4 with emphasis and examples; the user has the data, and the
+    order to write only the table closes it. Every word of it but the data is a prompt file's.
+    """
+    how = METHODS[method]
+    if isinstance(how, techniques.TwoStep):
+        return how.messages(messages, item, prompts.load("omnitom/minds", replaced), replaced)
+    data = {"story": item["story"], "question": item["question"], "beliefs": item["question"]}
+    if how.stage == 0:
         options = zip(KEYS, item["choices"], strict=False)
-        listed = "\n".join(f"({key}) {option}" for key, option in options)
-        asked = f"Story:\n{item['story']}\n\nQuestion: {item['question']}\n{listed}"
-        return [{"role": "user", "content": f"{first}\n\n{asked}\n\nAnswer:"}]
-    if wanted.level == "L4":
-        example = json.loads(item["example"])
-        given = given_table(example["beliefs"]) if wanted.stage == 2 else ""
-        solved = f"{_data(example['story'], given)}\n{table_text(rows(example), wanted.stage)}"
-        parts += [f"Example\n\n{solved}", "Now the story to work on."]
-    parts.append(_data(item["story"], item["question"]))
-    user = "\n\n".join(parts)
-    return [{"role": "system", "content": first}, {"role": "user", "content": user}]
+        data["options"] = "\n".join(f"({key}) {option}" for key, option in options)
+        return [{"role": "user", "content": prompts.filled(how.task, replaced, **data)}]
+    data["story_id"] = item["group_id"]
+    data["category"] = CATEGORIES[item["category"]]
+    details = {}
+    if how.shows_emphasis:
+        details["emphasis"] = prompts.load(f"omnitom/emphasis-{item['category']}", replaced)
+    if how.level == "L4":
+        details["examples"] = _solved(json.loads(item["examples"]), how, replaced)
+    directive = prompts.filled(how.system, replaced, **details)
+    user = prompts.filled(how.layout, replaced, **data)
+    return [{"role": "system", "content": directive}, {"role": "user", "content": user}]
 
 
-def _data(story: str, given: str) -> str:
-    table = f"\n\nBeliefs:\n{given}" if given else ""
-    return f"Story:\n{story}{table}\n\nTable:"
+def _solved(examples: Sequence[Mapping], how: Method, replaced: Mapping[str, str] | None) -> str:
+    """Records as the examples of a prompt of level L4, each with the table that answers it."""
+    parts = []
+    for number, example in enumerate(examples, start=1):
+        part = prompts.filled(
+            f"{how.task}-example",
+            replaced,
+            number=str(number),
+            story=example["story"],
+            beliefs=given_table(example["beliefs"]),
+            table=table_text(rows(example), how.stage),
+        )
+        parts.append(part)
+    return "\n\n".join(parts)
 
 
 def table_text(beliefs: Sequence[Row], stage: int) -> str:

@@ -30,26 +30,30 @@ def requests(
     examples: Sequence[Mapping],
     *,
     examples_seed: int = 0,
+    examples_shown: int = 1,
     replaced: Mapping[str, str] | None = None,
     **options,
 ) -> list[Request]:
     """One request a record, at TELeR level L4 (App. C.2, C.3).
 
     method: `EXTRACT`, for the beliefs of stories, or `LABEL`, for the labels of the beliefs of
-    `extracted`. examples: records, of which the prompt shows another story of the category;
-    options: of `Request`. Errors: `InputError` for stories without such an example.
+    `extracted`. examples: records, of which the prompt shows other stories of the category;
+    examples_shown: how many; options: of `Request`. Errors: `InputError` for stories without so
+    many examples.
     """
     items, problems = [], []
     for record in records:
         category = record["story_category"]
-        example = compose.example_for(record, examples, examples_seed)
-        if example is None:
-            missing = f"no other story among the examples is of category {category!r}"
-            problems.append(f"story_id {record['story_id']}: {missing}")
+        shown = compose.examples_for(record, examples, examples_seed, examples_shown)
+        if len(shown) < examples_shown:
+            number = f"{examples_shown} other stories" if examples_shown > 1 else "another story"
+            missing = f"found {len(shown)} among the examples, expected {number}"
+            problems.append(f"story_id {record['story_id']}: {missing} of category {category!r}")
         item = {"story": record["story"], "category": CODES[category]}
+        item["group_id"] = str(record["story_id"])
         item["question"] = compose.given_table(record["beliefs"]) if method == LABEL else ""
-        items.append(item | {"example": json.dumps(example, ensure_ascii=False)})
-    cure = "take `llm` out, or name a `source` with two stories of each category"
+        items.append(item | {"examples": json.dumps(shown, ensure_ascii=False)})
+    cure = "take `llm` out, or name a `source` with more stories of each category"
     refuse(problems, f"params.yaml: omnitom.generation.writers: {cure}")
     options = {"max_tokens": compose.METHODS[method].max_tokens} | options
     return [Request(tuple(compose.messages(i, method, replaced)), **options) for i in items]
