@@ -8,12 +8,12 @@ The list stands in data/published/deviations.yaml. Measuring asks no model. Ends
 that was measured does not stand in the effect of its deviation.
 """
 
-import difflib
 import re
 import sys
 from collections.abc import Iterator
 
 import pandas as pd
+import prompt_overlap
 
 from tomlab import paths
 from tomlab.asking import prompts
@@ -164,21 +164,15 @@ def overlap_with(paper: str) -> Iterator[tuple[str, str]]:
         "judge": ("Semantic Judge: Level 3", "Semantic Judge: Level 4"),
     }
     ours = {
-        "extraction": ("omnitom/system", "omnitom/extract-L3"),
-        "labelling": ("omnitom/system", "omnitom/label-L3"),
-        "judge": ("judges/align-L3",),
+        "extraction": "omnitom/extract-L3",
+        "labelling": "omnitom/label-L3",
+        "judge": "judges/align-L3",
     }
     for name, (heading, next_heading) in printed.items():
         _, _, rest = paper.partition(f"### {heading} Zero-Shot Base Prompt")
         text, _, _ = rest.partition(f"### {next_heading}")
-        own_text = " ".join(prompts.load(prompt) for prompt in ours[name])
-        matcher = difflib.SequenceMatcher(None, words(text), words(own_text), autojunk=False)
-        share = number(matcher.ratio())
+        share = number(prompt_overlap.overlap(prompts.load(ours[name]), text))
         yield ("OMN-3", share) if name == "judge" else ("OMN-1", f"{share} ({name})")
-
-
-def words(text: str) -> list[str]:
-    return re.findall(r"[a-z0-9']+", text.lower())
 
 
 def on_the_run() -> Iterator[tuple[str, str]]:
