@@ -146,7 +146,9 @@ def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             names = declared(ROOT / "notebooks" / stage / f"{benchmark}.ipynb")
             values = run | run["seeds"] | source
             for section in sections:
-                values |= content[benchmark].get(section, {})
+                given = content[benchmark].get(section, {})
+                # An option without a value leaves that of `run` as it is.
+                values |= {name: value for name, value in given.items() if value is not None}
             for model in run["models"] if stage == EVALUATION else [None]:
                 values["model"] = model
                 if lost := [name for name in names if values.get(name) is None]:

@@ -26,6 +26,7 @@ def drawn(monkeypatch):
         imports = CELLS["cell-02"].partition("\nmetrics =")[0]
         names = {"metrics": metrics, "models": list(metrics["model"].unique())}
         _, names["shallow"] = readers.reader(fantom, fantom.compose(random_sets(1)), "short")
+        names["own_people"] = metrics.iloc[:0]  # nobody has answered
         names["display"] = lambda shown: found.update(said=str(shown))
         for source in (imports, *map(CELLS.get, ("rows", "published", *cells))):
             exec(source, names)  # noqa: S102

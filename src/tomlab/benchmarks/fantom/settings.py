@@ -22,8 +22,8 @@ class Generation(params.Section):
 class Evaluation(params.Evaluation):
     # Whose rule reads yes and no: the released code's, or App. A.4 of the paper.
     yes_no_as: Literal["release", "paper"]
-    # The encoder that decides BeliefQ [Dist.], if it is another than `run.embedder`.
-    embedder: params.ModelName | None = None
+    # The encoder that decides BeliefQ [Dist.]; None: that of `run.embedder`.
+    embedder: params.ModelName | None
 
 
 class Judges(params.LabelledAnswers):
