@@ -54,12 +54,17 @@ def main(arguments: list[str]) -> int:
     effects = {deviation.id: deviation.effect for deviation in deviations.read()}
     missing = 0
     for name, phrase in (*without_a_run(), *on_the_run()):
-        stands = phrase in effects[name]
-        missing += not stands
-        print(
-            f"{name:7} {phrase:32} {'stands' if stands else 'DOES NOT STAND in: ' + effects[name]}"
-        )
+        verdict = "stands"
+        if not stands_in(phrase, effects[name]):
+            verdict = f"DOES NOT STAND in: {effects[name]}"
+            missing += 1
+        print(f"{name:7} {phrase:32} {verdict}")
     return int(missing > 0)
+
+
+def stands_in(phrase: str, effect: str) -> bool:
+    """Whether an effect has a phrase whose numbers are whole numbers of the effect."""
+    return re.search(rf"(?<![\d.,]){re.escape(phrase)}(?!\d)", effect) is not None
 
 
 # The page
@@ -67,6 +72,8 @@ def main(arguments: list[str]) -> int:
 
 def with_list(page: str) -> str:
     """The page with the list as the file of deviations has it."""
+    if page.count(BEGIN) != 1 or page.count(END) != 1:
+        raise SystemExit(f"{PAGE}: expected each of the two marks around the list once")
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n\n{as_markdown(deviations.read())}\n{END}{after}"

@@ -26,4 +26,15 @@ def test_every_id_that_the_page_names_is_in_the_list():
     ("name", "phrase"), [pytest.param(*row, id=row[0]) for row in fidelity.without_a_run()]
 )
 def test_a_number_that_is_measured_stands_in_the_effect(name, phrase):
-    assert phrase in EFFECTS[name]
+    assert fidelity.stands_in(phrase, EFFECTS[name])
+
+
+def test_a_number_does_not_stand_in_a_longer_one():
+    assert fidelity.stands_in("6 go on", "and 6 go on")
+    assert not fidelity.stands_in("6 go on", "and 16 go on")
+    assert not fidelity.stands_in("from .5", "from .53")
+
+
+def test_a_page_without_its_marks_is_not_written():
+    with pytest.raises(SystemExit, match="marks"):
+        fidelity.with_list(f"# A page\n{fidelity.BEGIN}\n")

@@ -15,8 +15,8 @@ from tomlab.benchmarks import bigtom, fantom, simpletom
 from tomlab.errors import InputError
 from tomlab.questionnaire import items as items_of
 from tomlab.questionnaire.__main__ import main
-from tomlab.questionnaire.items import Item, default_checks, read_items
-from tomlab.questionnaire.pages import RECORD, default_ratings, write_pages
+from tomlab.questionnaire.items import Item, default_checks, named_items, read_items
+from tomlab.questionnaire.pages import RECORD, default_ratings, read_ratings, write_pages
 from tomlab.questionnaire.returned import read_record
 
 SIX = [
@@ -89,7 +89,7 @@ def test_rows_are_chosen_by_column(table):
     kinds = {item.item_id.split("/")[1].partition(":")[0] for item in read_items(source, "", where)}
     assert kinds == {"belief_choice", "infoaccess_list"}
     assert "found no column 'kind'" in complaint(read_items, source, "", {"kind": ["x"]})
-    assert "found no rows" in complaint(read_items, source, "", {"question_type": ["x"]})
+    assert "found no 'x'" in complaint(read_items, source, "", {"question_type": ["x"]})
 
 
 def test_simpletom_asks_its_judgment_once_unless_its_wordings_are_asked(table):
@@ -232,6 +232,14 @@ def test_checks_need_a_stated_answer_that_can_be_given(tmp_path):
     )
 
 
+def test_ids_and_ratings_that_could_not_be_read_again_are_refused(tmp_path):
+    (tmp_path / "ids.txt").write_text("\n", encoding="utf-8")
+    assert "found no ids" in complaint(named_items, SIX, tmp_path / "ids.txt")
+    ratings = tmp_path / "ratings.csv"
+    ratings.write_text("question,ask,low,high\ncheck,How?,1,5\n", encoding="utf-8")
+    assert "found the question 'check'" in complaint(read_ratings, ratings)
+
+
 # ---- The command line
 
 
@@ -260,6 +268,8 @@ def test_the_command_writes_pages_and_says_what_to_do_with_them(table, tmp_path,
         (["--items", "99"], "found 25 items, expected at least 99"),
         (["--items", "0"], "found 0, expected at least 1"),
         (["--items", "2", "--where", "condition"], "expected COLUMN=VALUE"),
+        (["--items", "2", "--where", "condition=true_beleif"], "found no 'true_beleif'"),
+        (["--items", "2", "--where", "condition=a", "--where", "condition=b"], "twice"),
         (["--ids", "nowhere.txt"], "nowhere.txt: cannot be read"),
         (["--items", "2", "--intro", "nowhere.txt"], "nowhere.txt: cannot be read"),
         (["--items", "2", "--ratings", "nowhere.csv"], "nowhere.csv: cannot be read"),

@@ -111,6 +111,9 @@ def _conditions(texts: Sequence[str]) -> dict[str, list[str]]:
             raise InputError(
                 f"--where: found {text!r}, expected COLUMN=VALUE, such as condition=true_belief"
             )
+        if column in conditions:
+            expected = "expected its values in one, with commas between them"
+            raise InputError(f"--where: found {column!r} twice, {expected}")
         conditions[column] = values.split(",")
     return conditions
 

@@ -52,7 +52,12 @@ def read_items(
     for column, values in (where or {}).items():
         if column not in table:
             raise InputError(f"{path}: found no column {column!r}, expected one of {[*table]}")
-        table = table[table[column].astype(str).isin(values)]
+        present = table[column].astype(str)
+        absent = sorted(set(values) - set(present))
+        if absent:
+            known = ", ".join(sorted(set(present))[:20])
+            raise InputError(f"{path}: column {column!r}: found no {absent[0]!r}, only {known}")
+        table = table[present.isin(values)]
     items = []
     for benchmark, rows in table.groupby("benchmark", sort=False):
         items += _items_of(benchmark, rows, method, path)
@@ -240,4 +245,6 @@ def named_items(items: Sequence[Item], path: Path | str) -> list[Item]:
         elif item_id:
             problems.append(f"line {number}: found {item_id!r}, expected the id of an item")
     refuse(problems, str(path))
+    if not chosen:
+        raise InputError(f"{path}: found no ids, expected at least one")
     return checked(chosen, str(path))

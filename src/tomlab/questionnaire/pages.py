@@ -97,6 +97,9 @@ def read_ratings(path: Path | str) -> list[Rating]:
     table = files.read_form(path, form)
     if table.empty:
         raise InputError(f"{path}: found no questions, expected at least one")
+    if RATING_OF_CHECK in set(table["question"]):
+        expected = "expected another name, since attention checks bear this one"
+        raise InputError(f"{path}: found the question {RATING_OF_CHECK!r}, {expected}")
     return [Rating(**row) for row in table.to_dict("records")]
 
 
