@@ -52,6 +52,14 @@ def test_entry_of_the_file_of_parameters_is_the_releases_encoder(installed):
     assert vectors.tolist() == [[1, 0], [0, 1]]
 
 
+def test_two_entries_of_one_model_read_as_much_as_each_says(installed):
+    short = model("all-roberta-large-v1")
+    whole = short.model_copy(update={"context": None})
+    text = "dog " * 127
+    assert set(beginnings([text], short)) == {text}
+    assert beginnings([text], whole) == {}
+
+
 def test_text_beyond_its_128_tokens_is_cut(installed):
     spec = model("all-roberta-large-v1")
     cut = beginnings(["dog " * 126, "dog " * 127], spec)

@@ -15,8 +15,10 @@ from tomlab.paths import there
 
 
 @cache
-def load(model: str) -> Any:
-    """The encoder of that name, or in that folder. Errors: `InputError` where it can't be had."""
+def load(model: str, context: int | None) -> Any:
+    """The encoder of that name, or in that folder. context: how many tokens it reads, None: as many
+    as it can. Errors: `InputError` where it can't be had.
+    """
     try:
         from sentence_transformers import SentenceTransformer
     except ModuleNotFoundError as error:
@@ -26,19 +28,19 @@ def load(model: str) -> Any:
         raise InputError(f"the package {error.name} is not installed: {told}") from None
     folder = there(model)
     try:
-        return SentenceTransformer(str(folder or model))
+        loaded = SentenceTransformer(str(folder or model))
     except (OSError, ValueError, RuntimeError) as error:
         why = " ".join(str(error).split())[:200]
-        found = f"sentence-transformers could not load {model!r} ({why})"
-        raise InputError(f"{found}; expected a name on the hub, or a folder") from None
+        message = f"sentence-transformers could not load {model!r} ({why})"
+        raise InputError(f"{message}; expected a name on the hub, or a folder") from None
+    if context is not None:
+        loaded.max_seq_length = context
+    return loaded
 
 
 def encoder(spec: SentenceEncoder) -> Any:
     """The encoder of a registry entry, which reads as much of a text as that says."""
-    found = load(spec.model)
-    if spec.context is not None:
-        found.max_seq_length = spec.context
-    return found
+    return load(spec.model, spec.context)
 
 
 def encoded(texts: Sequence[str], spec: SentenceEncoder) -> np.ndarray:

@@ -98,8 +98,12 @@ def _written(item: Mapping, answer: str, keys: Sequence[str], option: str) -> st
 
 
 def _option(answer: str, options: Iterable[str]) -> str | None:
-    """The option whose text an answer is, but for spaces and case; None if there is none."""
+    """The option whose text an answer is, or is but for spaces and case; None if there is none."""
+    options = list(options)
+    if answer in options:
+        return answer
+    plain_answer = " ".join(answer.split()).casefold()
     for text in options:
-        if " ".join(text.split()).casefold() == " ".join(answer.split()).casefold():
+        if " ".join(text.split()).casefold() == plain_answer:
             return text
     return None

@@ -1,4 +1,4 @@
-"""Keys that cannot tell right from wrong: the right and the wrong answer say the same.
+"""Keys that cannot tell right from wrong: two answers that should differ say the same.
 
 Two texts are identical, or nearly: apart by nothing but case, spaces, punctuation and the way in
 which a sign is encoded (NFKC). This is said of every benchmark's items, and drops none.
@@ -95,11 +95,11 @@ def reported(benchmark: str, folder: Path = PUBLISHED) -> pd.DataFrame:
 def in_words(found: pd.DataFrame, items: pd.DataFrame) -> str:
     """A sentence on how many items `same_keys` found, and in how many groups of how many."""
     if found.empty:
-        return f"In none of {len(items):,} items do the right and the wrong answer say the same."
-    in_all = items["group_id"].nunique()
-    told = f"In {found['item_id'].nunique():,} of {len(items):,} items, the right and the wrong "
-    told += f"answer say the same; they stand in {found['group_id'].nunique():,} of {in_all:,} "
-    return f"{told} groups."
+        return f"In none of {len(items):,} items do two answers that should differ say the same."
+    n_items = found["item_id"].nunique()
+    n_groups = found["group_id"].nunique()
+    share = f"In {n_items:,} of {len(items):,} items, two answers that should differ say the same"
+    return f"{share}; they stand in {n_groups:,} of {items['group_id'].nunique():,} groups."
 
 
 def beside_reported(found: pd.DataFrame, items: pd.DataFrame, benchmark: str) -> str:
