@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pandera.pandas as pa
+import yaml
 from pydantic import BaseModel, ConfigDict
 
 from tomlab.errors import InputError, refuse
-from tomlab.paths import writable
+from tomlab.paths import PACKAGE, writable
 from tomlab.questionnaire.items import DEFAULTS, Item, checked, plain
 from tomlab.records import files
 
@@ -105,7 +106,10 @@ def read_ratings(path: Path | str) -> list[Rating]:
 
 def default_ratings() -> list[Rating]:
     """The three questions of BigToM's experiment 1, in our own words."""
-    return [Rating(**rating) for rating in DEFAULTS["ratings"]]
+    path = PACKAGE / "benchmarks" / "bigtom" / "ratings.yaml"
+    fields = ("question", "ask", "low", "high")
+    questions = yaml.safe_load(files.read_text(path))["questions"]
+    return [Rating(**{field: row[field] for field in fields}) for row in questions]
 
 
 def _demand_names(participants: Sequence[str]) -> None:
