@@ -10,7 +10,7 @@ that was measured does not stand in the effect of its deviation.
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pandas as pd
 import prompt_overlap
@@ -20,6 +20,7 @@ from tomlab.asking import prompts
 from tomlab.asking.likelihood import generated
 from tomlab.benchmarks import bigtom, simpletom
 from tomlab.benchmarks.fantom import scoring as fantom_scoring
+from tomlab.benchmarks.fantom.scoring import BY_PAPER, BY_RELEASE, yes_or_no
 from tomlab.benchmarks.simpletom.items.stories import read_stories
 from tomlab.models import specs
 from tomlab.records import deviations, tidy
@@ -104,7 +105,7 @@ def as_markdown(listed: list[deviations.Deviation]) -> str:
 
 def without_a_run() -> Iterator[tuple[str, str]]:
     """What is measured on constructed answers, our own items and the released texts."""
-    changed = [text for text in CONSTRUCTED if read_by_words(text) != as_released(text)]
+    changed = differ_by_paper(CONSTRUCTED)
     yield "FAN-3", f"{len(changed)} of {len(CONSTRUCTED)} constructed answers"
     stories = read_stories(paths.DATA / "simpletom" / "stories.csv")
     asked = simpletom.asked(simpletom.compose(stories), "cot").to_dict("records")
@@ -139,28 +140,15 @@ CONSTRUCTED = (
     "No, but Ann knows it.",
     "Ann: yes",
 )
-YES = re.compile(r"\b(?:yes|knows|does know|true)\b", re.IGNORECASE)
-NO = re.compile(r"\b(?:no|does not know|doesn['’]t know|false)\b", re.IGNORECASE)
 
 
-def read_by_words(text: str) -> str:
-    """An answer by the words of App. A.4, wherever they stand as whole words."""
-    says_yes = YES.search(text) is not None
-    says_no = NO.search(text) is not None
-    if says_yes and says_no:
-        return "both"
-    if says_yes:
-        return "yes"
-    return "no" if says_no else "neither"
+def differ_by_paper(texts: Iterable[str]) -> list[str]:
+    """The texts that the rule of App. A.4 does not read as the release's rule does."""
+    return [text for text in texts if by_paper(text) != yes_or_no(text)]
 
 
-def as_released(text: str) -> str:
-    names = {
-        fantom_scoring.YES: "yes",
-        fantom_scoring.NO: "no",
-        fantom_scoring.IRRELEVANT: "neither",
-    }
-    return names[fantom_scoring.yes_or_no(text)]
+def by_paper(text: str) -> int:
+    return yes_or_no(text, BY_PAPER)
 
 
 def overlap_with(paper: str) -> Iterator[tuple[str, str]]:
@@ -273,23 +261,27 @@ def of_fantom(
     released = number(short["by_released_rule"].mean())
     yield "FAN-2", f"is {number(short['score'].mean())} here and {released} by the released rule"
     yield "FAN-2", f"{short['outcome'].eq('truncated').sum()} of {len(short)} answers cut off"
-    answers = [fantom_scoring.answer_text(text)[0] for text in scored.query(IS_YES_NO)["response"]]
-    by_words = [read_by_words(text) for text in answers]
-    released_reading = [as_released(text) for text in answers]
-    pairs = list(zip(by_words, released_reading, strict=True))
-    readable = [pair for pair in pairs if pair[0] in ("yes", "no") and pair[1] == "neither"]
-    yield (
-        "FAN-3",
-        f"Of SmolLM2-135M's {len(pairs)} yes/no answers, {len(readable)} would become readable",
-    )
-    yield "FAN-3", f"{by_words.count('both')} would have signs of both"
+    yield from of_yes_and_no(items, responses)
     yield "FAN-6", swapped("fantom", "short", items, "conversation_id")
     choices = scores[scores["question_type"] == "belief_choice"]
     differ = (choices["by_released_rule"] != choices["score"]).sum()
     yield "FAN-7", f"changes {differ or 'no'} score of SmolLM2-135M's {len(choices)} choices"
 
 
-IS_YES_NO = "question_type.str.endswith('_yn')"
+def of_yes_and_no(items: pd.DataFrame, responses: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    """How the answers to yes/no questions are read by the release's rule and by App. A.4."""
+    asked = items[items["question_type"].str.endswith("_yn")]
+    answers = responses[responses["item_id"].isin(asked["item_id"])]
+    tables = {
+        rule: fantom_scoring.score(asked, answers, embedder=None, yes_no_as=rule)
+        for rule in (BY_RELEASE, BY_PAPER)
+    }
+    unreadable = [table["outcome"].eq("unparsed").sum() for table in tables.values()]
+    release, paper = (table["score"] for table in tables.values())
+    yield "FAN-3", f"Of SmolLM2-135M's {len(answers)} yes/no answers"
+    yield "FAN-3", f"{unreadable[0] - unreadable[1]} more can be read"
+    yield "FAN-3", f"{release.ne(paper).sum()} get another verdict"
+    yield "FAN-3", f"from {release.mean():.3f} to {paper.mean():.3f}".replace(" 0.", " .")
 
 
 def cosine_gap(beliefs: pd.DataFrame, items: pd.DataFrame) -> pd.Series:

@@ -221,9 +221,11 @@ def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
 
 
 def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:
-    """The chat messages for one item. A table is asked for in the roles and the order of App. C:
-    the system has the directive, for L4 with emphasis and examples; the user has the data, and the
-    order to write only the table closes it. Every word of it but the data is a prompt file's.
+    """The chat messages for one item.
+
+    A table is asked for in the roles of App. C.1 and the order of the release: the system has the
+    directive, for L4 with emphasis and examples; the user has the data, and the order to write only
+    the table closes it. Every word of it but the data is a prompt file's.
     """
     how = METHODS[method]
     if isinstance(how, techniques.TwoStep):
