@@ -22,7 +22,8 @@ _LABEL = re.compile(
 )
 # Two options below each other or side by side. They make a question of a "?" before them.
 _OPTIONS = re.compile(r"\(?\b[Aa][).:]\s?[^\n]{1,200}?\s\(?[Bb][).:]\s?\w")
-_SENTENCE = re.compile(r"[.!)?]\s+|\n")
+# What a question begins behind; a label within a line begins one, too: "the chips Question: Is …".
+_SENTENCE = re.compile(r"[.!)?]\s+|\n|\s(?=(?:Question|Q)[ ]?\d*:)")
 
 
 class _Start(NamedTuple):
