@@ -73,6 +73,7 @@ def readers(questions: list[dict]) -> Iterator[tuple[str, bool, list[str], int]]
     options = [" ".join(item["choices"]) for item in questions]
     asked = [f"{item['question']} {' '.join(item['choices'])}" for item in questions]
     yield "learned words", False, stories, 1
+    yield "learned words, names by role", False, by_role, 1
     yield "pairs of words, names masked", False, nameless, 2
     yield "last sentence", False, last, 2
     yield "number of sentences", False, [f"n{len(sentences_of(story))}" for story in stories], 1
@@ -89,7 +90,7 @@ def told_apart(
 ) -> np.ndarray:
     """What a reader says of each question, who has learned from other scenes: is the belief true?"""
     vectorizer = CountVectorizer(
-        token_pattern=r"\w+", ngram_range=(1, longest), binary=True, min_df=2, lowercase=False
+        token_pattern=r"\w+", ngram_range=(1, longest), min_df=2, lowercase=False
     )
     features = vectorizer.fit_transform(texts)
     model = LogisticRegression(solver="liblinear")

@@ -3,14 +3,17 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Annotated
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-from tomlab.errors import refuse
+from tomlab.errors import InputError, refuse
 from tomlab.records.files import json_lines, read_text, unfit
 from tomlab.records.tidy import check
 from tomlab.scoring.tracker import Story, beliefs
+
+Two = Annotated[list[str], Field(min_length=2, max_length=2)]
 
 
 class Item(BaseModel):
@@ -23,7 +26,9 @@ class Item(BaseModel):
     group_id: str  # the pair
     family: str  # the scene: pairs of one scene share words
     question_type: str  # such as "order 2"
-    order: int  # of the belief that is asked about; 0 asks for what is so
+    order: Annotated[
+        int, Field(ge=0, le=4)
+    ]  # of the belief that is asked about; 0 asks for what is so
     changes: int  # in the story
     hidden: bool  # whether the others do not see who comes to believe something
     way: str  # how the last change becomes known
@@ -33,13 +38,13 @@ class Item(BaseModel):
     control: bool
     story: str
     question: str
-    choices: list[str]
+    choices: Two
     answer: str
     reality: str  # the option that fits what is so
     source: str
     chain: list[str]  # whose belief is asked about: (A, B) is what A thinks that B thinks
     thing: str
-    containers: list[str]  # what `choices` name, in their order
+    containers: Two  # what `choices` name, in their order
     record: Story
 
 
@@ -66,15 +71,31 @@ def table(items: Iterable[Item]) -> pd.DataFrame:
 
 
 def key_problems(item: Item) -> list[str]:
-    """What is wrong with the options of an item, by the events of its story."""
-    container_of = dict(zip(item.choices, item.containers, strict=False))
-    held = beliefs(item.record, order=len(item.chain))
-    expected = {"answer": held[tuple(item.chain)], "reality": held[()]}
-    problems = []
-    for field, value in expected.items():
-        option = getattr(item, field)
-        container = container_of.get(option)
-        if container != value[item.thing]:
-            where = f"{item.item_id}, field {field}: found {option!r}"
-            problems.append(f"{where}, expected the option for {value[item.thing]!r}")
-    return problems
+    """What in an item does not follow from the events of its story, in words."""
+    if item.thing not in item.record.things:
+        return [f"{item.item_id}, field thing: found {item.thing!r}, which is not in the record"]
+    try:
+        held = beliefs(item.record, item.order)
+    except InputError as error:
+        return [f"{item.item_id}, field record: {error}"]
+    chain = tuple(item.chain)
+    if len(chain) != item.order or chain not in held:
+        expected = f"expected {item.order} people of the record, none beside himself or herself"
+        return [f"{item.item_id}, field chain: found {item.chain}, {expected}"]
+    option_of = dict(zip(item.containers, item.choices, strict=True))
+    answer = option_of.get(held[chain][item.thing], "an option for where it is")
+    reality = option_of.get(held[()][item.thing], "an option for where it is")
+    expected = {"answer": answer, "reality": reality, "control": item.order == 0}
+    expected["condition"] = condition_of(item.order, answer == reality)
+    return [
+        f"{item.item_id}, field {field}: found {getattr(item, field)!r}, expected {value!r}"
+        for field, value in expected.items()
+        if getattr(item, field) != value
+    ]
+
+
+def condition_of(order: int, is_true: bool) -> str:
+    """The condition of a question of this order on a belief that is true or not."""
+    if order == 0:
+        return "control"
+    return "true_belief" if is_true else "false_belief"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tomlab.asking.prompts import fill
 from tomlab.errors import InputError
-from tomlab.fresh.items import Item
+from tomlab.fresh.items import Item, condition_of
 from tomlab.records.files import yaml_beside
 from tomlab.scoring.choices import shuffled
 from tomlab.scoring.tracker import Chain, Event, Story, beliefs
@@ -207,7 +207,6 @@ def items_of(pair: Pair) -> list[Item]:
         story = story_of(pair, is_twin)
         held = beliefs(story, pair.cell.order)
         answer, reality = (held[chain][pair.thing] for chain in (tuple(names), ()))
-        condition = "true_belief" if answer == reality else "false_belief"
         item = Item(
             benchmark="fresh",
             item_id=f"{pair.name}/{number}",
@@ -218,8 +217,8 @@ def items_of(pair: Pair) -> list[Item]:
             way=pair.ways[-1],
             misled=sum(WORDS["ways"][way].get("misleads", False) for way in pair.ways),
             ending=pair.ending,
-            condition=condition if names else "control",
-            control=not names,
+            condition=condition_of(pair.cell.order, answer == reality),
+            control=pair.cell.order == 0,
             story=" ".join(fill(text, people_of(pair, is_twin)) for text in pair.sentences),
             question=fill(pair.question, fields),
             choices=[*option.values()],
