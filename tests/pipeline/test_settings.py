@@ -48,6 +48,7 @@ def test_an_answer_may_have_no_limit(change, limits, tmp_path):
 WRONG = [
     ("fresh/models", ["gpt-5x"], "fresh: .*models.0: .*'gpt-5x'"),
     ("fresh/questions", 0, "questions: found 0"),
+    ("fresh/source", "no/such/file.jsonl", "source: .*no/such/file.jsonl"),
     ("fresh/budget", 100, "budget: found 100, expected greater than or equal to 500"),
     # Single items can't be counted out.
     ("models/smollm2-135m/limit", 10, "limit: no such option; .*groups.*whole templates"),
