@@ -305,3 +305,16 @@ def test_another_word_for_a_choice_of_the_protocol_is_named(section, option, exp
     path = changed(tmp_path, "/".join([*section, option]), "paperlike")
     with pytest.raises(InputError, match=f"(?s){option}.*'paperlike'.*{expected}"):
         settings.check(path)
+
+
+def test_pages_on_fresh_items_read_their_own_prompts_and_the_file_of_a_user(tmp_path):
+    content = copy.deepcopy(RIGHT)
+    own = str(tmp_path / "instruction.txt")
+    Path(own).write_text("Choose A or B.\n", encoding="utf-8")
+    content["run"]["prompts"] = {"fresh/instruction": own, "bigtom/instruction": own}
+    content["fresh"]["source"] = str(tmp_path / "fresh.jsonl")
+    Path(content["fresh"]["source"]).write_text("", encoding="utf-8")
+    read = settings.read_by_stages(content)
+    for page in ("models", "search", "changes"):
+        assert read[f"6_fresh/{page}"]["parameters"]["prompts"] == {"fresh/instruction": own}
+    assert set(read["6_fresh/models"]["files"]) == {own, content["fresh"]["source"]}
