@@ -1,8 +1,7 @@
 """The keys of grammar items a second time, derived from events.
 
     python checks/keys.py                  items of the last run, 300 stories of OmniToM's grammar
-                                           and 100 conversations of FANToM's with other seeds, 100
-                                           fresh stories in OmniToM's format
+                                           and 100 conversations of FANToM's with other seeds
     python checks/keys.py <released> …     released files, too, as far as they can be read: a BigToM
                                            (.csv), records of OmniToM (.jsonl), ToMBench's folder
 
@@ -25,7 +24,6 @@ from tomlab import paths
 from tomlab.benchmarks.fantom.items import cast, sets
 from tomlab.benchmarks.fantom.items import grammar as fantom_grammar
 from tomlab.benchmarks.omnitom.items import grammar as omnitom_grammar
-from tomlab.fresh import sets as fresh_sets
 from tomlab.records.files import yaml_beside
 from tomlab.scoring.tracker import Event, Story, beliefs
 
@@ -111,7 +109,6 @@ def main(*files):
     lines = (raw / "omnitom" / "records.jsonl").read_text(encoding="utf-8").splitlines()
     drawn = {"last run": [json.loads(line) for line in lines]}
     drawn |= {f"seed {seed}": omnitom_grammar.generate(100, seed) for seed in (101, 102, 103)}
-    drawn["fresh"] = fresh_sets.drawn("an open seed, for this check", "omnitom", 100)
     for name, records in drawn.items():
         compared(f"OmniToM, {name}, looks as the story language has them", omnitom, records)
         apart += compared(f"OmniToM, {name}, finds shown", partial(omnitom, shown=True), records)

@@ -24,12 +24,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
 from tomlab import paths
+from tomlab.fresh import asking as fresh
+from tomlab.fresh import items as fresh_items
 from tomlab.fresh import sets
 from tomlab.scoring import cues, readers
 
 APART, FOLDS = 0.01, 10
 SEEDS = ["an open seed, for this page alone", "a second open seed", "a third open seed"]
-SIZES = {"bigtom": 100, "fantom": 80, "omnitom": 100, "simpletom": 120}
+FRESH_PAIRS = 300
 METHODS = {"bigtom": "0-shot", "fantom": "short", "simpletom": "likelihood"}
 DENYING = {"no", "not", "never", "nothing", "nobody", "none", "nor", "neither", "cannot", "without"}
 DENYING |= {"unaware"}
@@ -510,10 +512,9 @@ def labels_of_readers(items):
 # --- both ------------------------------------------------------------------------------------------
 
 
-def beside(name, items, method):
+def beside(benchmark, items, method):
     """Both computations of a benchmark, a row for each kind, control, initial belief and reader."""
-    benchmark = import_module(f"tomlab.benchmarks.{name}")
-    if name == "bigtom" and "control" not in items and "condition" in items:
+    if benchmark.NAME == "bigtom" and "control" not in items and "condition" in items:
         items = items.assign(control=items["condition"].str.endswith("control"))
     first = readers.table(readers.choices(benchmark, items, method))
     keys = ["kind", "control", "initial_belief", "reader"]
@@ -527,15 +528,14 @@ def beside(name, items, method):
 def all_tables(released):
     for name, method in METHODS.items():
         items = pd.read_parquet(paths.result("items", name))
-        yield f"{name}, ours", beside(name, items, method)
+        benchmark = import_module(f"tomlab.benchmarks.{name}")
+        yield f"{name}, ours", beside(benchmark, items, method)
     for seed_number, seed in enumerate(SEEDS, 1):
-        for view, size in SIZES.items():
-            items = sets.VIEWS[view].items(sets.drawn(seed, view, size))
-            asked = ("fantom", "short") if view == "fantom" else ("bigtom", "0-shot")
-            yield f"{view}, fresh {seed_number}", beside(asked[0], items, asked[1])
+        items = fresh_items.table(sets.drawn(seed, FRESH_PAIRS)).query("not control")
+        yield f"fresh {seed_number}", beside(fresh, items, "0-shot")
     if released:
         bigtom = import_module("tomlab.benchmarks.bigtom")
-        table = beside("bigtom", bigtom.read_released(released), "0-shot")
+        table = beside(bigtom, bigtom.read_released(released), "0-shot")
         write(table)
         yield "bigtom, released", table
     asked = import_module("tomlab.benchmarks.omnitom").asked

@@ -181,6 +181,8 @@ class Fresh(Section):
     """The section `fresh`: what is asked about items that are drawn anew."""
 
     models: Distinct[ModelName]
+    # A file of `python -m tomlab.fresh draw`; "": a set is drawn from an open seed.
+    source: OptionalPath
     questions: Size
     budget: Annotated[int, Field(ge=500, le=MOST_THINGS)]
 

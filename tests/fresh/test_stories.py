@@ -1,106 +1,179 @@
-"""Stories with chosen features: keys by two programs, pairs, features, what rules get on them."""
+"""Pairs of twins: what differs, keys by two programs, what readers get, how they are scored."""
 
 import re
 from collections import Counter
-from itertools import product
+from itertools import combinations, product
 
+import fresh_shortcuts
 import pandas as pd
 import pytest
 import worlds
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tomlab.benchmarks import bigtom
 from tomlab.errors import InputError
-from tomlab.fresh import stories
+from tomlab.fresh import asking as fresh
+from tomlab.fresh import items as fresh_items
+from tomlab.fresh import sets, stories
 from tomlab.fresh.stories import Cell
-from tomlab.scoring import cues, readers
+from tomlab.scoring.tracker import Event
 
 SEED = "the seed of these tests"
-CELLS = [Cell(*features) for features in product((1, 2, 3, 4), (1, 2, 3), (False, True))]
+CELLS = [Cell(*features) for features in product((0, 1, 2, 3, 4), (1, 2, 3), (False, True))]
 
 
 @pytest.fixture(scope="module")
 def items() -> pd.DataFrame:
-    return pd.concat([stories.items(SEED, cell, range(5)) for cell in CELLS], ignore_index=True)
+    return fresh_items.table(sets.drawn(SEED, 150))
 
 
-def test_possible_worlds_give_the_same_keys(monkeypatch):
-    """Every belief that a story is drawn by, to order 3."""
-    checked, beliefs = [], stories.beliefs
-
-    def both(story, order):
-        found = beliefs(story, order)
-        if order < 4:
-            other = worlds.values(story, order)
-            assert found == {chain: other[chain] for chain in found}
-            checked.append(story)
-        return found
-
-    monkeypatch.setattr(stories, "beliefs", both)
-    for cell in CELLS[:18]:
-        stories.items("another seed", cell, range(3))
-    assert len(checked) >= 300
+pairs = st.builds(
+    stories.draw, st.text(min_size=1, max_size=5), st.sampled_from(CELLS), st.integers(0, 500)
+)
 
 
-def test_a_pair_differs_in_who_changed_places_alone(items: pd.DataFrame):
-    for _, (one, other) in items.groupby("group_id", sort=False)["story"]:
-        words = [Counter(re.findall(r"\w+", story)) for story in (one, other)]
-        # A sentence may name one of the two once more.
-        assert sum(((words[0] - words[1]) + (words[1] - words[0])).values()) <= 2
-        pieces = [re.split(r"(?<=[.;]) |\n\n", story) for story in (one, other)]
-        apart = [pair for pair in zip(*pieces, strict=True) if pair[0] != pair[1]]
-        assert 1 <= len(apart) <= 2  # one sentence, or its two halves
-    keys = items.groupby("group_id", sort=False)["answer"].nunique()
-    assert keys.eq(2).all()
+def exchanged(text: str, one: str, other: str) -> str:
+    names = {one: other, other: one}
+    return re.sub(r"\w+", lambda word: names.get(word[0], word[0]), text)
 
 
-def test_features_are_those_of_the_cell(items: pd.DataFrame):
-    assert Counter(map(tuple, items[[*Cell._fields]].to_numpy())) == dict.fromkeys(CELLS, 20)
-    assert items["question"].str.count("think").eq(items["order"]).all()
-    assert items["channel"].isin(stories._HIDDEN).eq(items["hidden"]).all()
-    assert items["story"].str.count("\n\n").eq(items["changes"]).all()
-    nobody_lies = items[items["lies"] == 0]["story"]
-    assert not nobody_lies.str.contains(r"\blie\b|lies that|false news|not true|invented").any()
-    assert {3, 4} == {*items["people"]}
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(pairs)
+def test_twins_differ_in_nothing_but_the_exchanged_names(pair):
+    item, twin = stories.items_of(pair)
+    assert exchanged(item.story, pair.people["A"], pair.people["B"]) == twin.story
+    same = ("question", "choices", "chain", "thing", "group_id", "family", "reality")
+    assert all(getattr(item, name) == getattr(twin, name) for name in same)
+    words = [Counter(re.findall(r"\w+", story)) for story in (item.story, twin.story)]
+    assert words[0] == words[1] and item.story != twin.story
+    last = fresh_shortcuts.sentences_of(item.story)[-1]
+    assert last == fresh_shortcuts.sentences_of(twin.story)[-1]
 
 
-def test_questions_depend_on_seed_cell_and_number_alone(items: pd.DataFrame):
-    again = stories.items(SEED, CELLS[9], [3])
-    own = items[items["family"] == again["family"].iloc[0]].reset_index(drop=True)
-    pd.testing.assert_frame_equal(again, own)
-    other = stories.items("a seed of another laboratory", CELLS[9], range(5))
-    assert not {*other["story"]} & {*items["story"]}
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(pairs)
+def test_the_key_changes_between_twins_but_for_controls(pair):
+    item, twin = stories.items_of(pair)
+    if pair.cell.order == 0:
+        assert item.answer == twin.answer == item.reality
+        assert item.control and item.condition == twin.condition == "control"
+    else:
+        assert {item.answer, twin.answer} == set(item.choices)
+        assert {item.condition, twin.condition} == {"true_belief", "false_belief"}
 
 
-def test_no_reader_that_stories_are_balanced_against_does_better_than_guessing(items: pd.DataFrame):
-    assert len(items) == 480
-    table = readers.table(readers.choices(bigtom, items, "0-shot"))
-    balanced = table[~table["reader"].isin(cues.BY_VERSION)]
-    assert balanced["value"].max() <= 0.55
-    # Nor does the truth, nor the container that is named first or last.
-    assert items["reality"].eq(items["answer"]).mean() == 0.5
-    named = items.apply(
-        lambda row: sorted(
-            row["choices"], key=lambda o: row["story"].rfind(o.split("in the ")[-1][:-1])
-        ),
-        axis=1,
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(pairs)
+def test_possible_worlds_give_the_same_keys(pair):
+    for item in stories.items_of(pair):
+        held = worlds.values(item.record, len(item.chain))
+        container_of = dict(zip(item.choices, item.containers, strict=True))
+        assert held[tuple(item.chain)][item.thing] == container_of[item.answer]
+        assert held[()][item.thing] == container_of[item.reality]
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(pairs)
+def test_a_story_says_what_its_events_say(pair):
+    """Whoever is in an event is named in the story, and nobody else; both containers are named."""
+    for item in stories.items_of(pair):
+        assert all(container in item.story for container in item.containers)
+        assert all(name in item.story for name in item.record.present)
+        assert "{" not in item.story + item.question
+        assert len(item.chain) == item.order
+
+
+def test_every_way_leads_to_a_changed_belief_of_order_1():
+    found = set()
+    for is_hidden, number in product((False, True), range(60)):
+        found.add(stories.draw(SEED, Cell(1, 1, is_hidden), number).ways[0])
+    assert found == set(stories.WORDS["ways"])
+
+
+def test_a_cell_without_a_pair_is_named(monkeypatch):
+    monkeypatch.setattr(stories, "TRIES", 3)
+    monkeypatch.setattr(stories, "changing_chains", lambda pair: [])
+    with pytest.raises(InputError, match="1-1-seen-7: found no pair in 3 draws"):
+        stories.draw(SEED, Cell(1, 1, False), 7)
+
+
+def test_who_is_away_or_busy_comes_back():
+    events = [Event("leave", "A"), Event("distract", "B"), Event("enter", "A"), Event("leave", "A")]
+    assert set(stories.returns(events)) == {Event("enter", "A"), Event("attend", "B")}
+
+
+def test_no_two_nouns_of_a_scene_share_a_word():
+    for name, scene in stories.WORDS["scenes"].items():
+        containers = [set(text.split()) for text in scene["containers"]]
+        assert all(not one & other for one, other in combinations(containers, 2)), name
+        asides = " ".join([*scene["asides"], *scene["acts"], *scene["errands"]])
+        nouns = [*scene["containers"], *scene["things"]]
+        assert not [noun for noun in nouns if re.search(rf"\b{noun}\b", asides)], name
+
+
+def test_only_a_reader_of_order_does_better_than_guessing():
+    table = fresh_shortcuts.table_of_readers(300)
+    is_order = table.pop("is_order")
+    numbers = table.set_index("reader")
+    assert numbers[~is_order.to_numpy()].eq(0.5).all(axis=None)
+    assert numbers.loc[is_order.to_numpy(), "all"].gt(0.6).all()
+
+
+def test_shuffling_the_rows_changes_nothing(items, tmp_path):
+    drawn = sets.drawn(SEED, 30)
+    fresh_items.write_items(drawn[::-1], tmp_path / "shuffled")
+    again = fresh_items.read_items(tmp_path / "shuffled").set_index("item_id").sort_index()
+    assert again.equals(fresh_items.table(drawn).set_index("item_id").sort_index())
+    shuffled = scores_of(items.sample(frac=1, random_state=1)).set_index(["item_id", "model"])
+    assert (
+        shuffled["score"]
+        .sort_index()
+        .equals(scores_of(items).set_index(["item_id", "model"])["score"].sort_index())
     )
-    assert named.str[0].eq(items["answer"]).mean() == 0.5
 
 
-def test_the_benchmark_asks_and_scores_them(items: pd.DataFrame):
+def scores_of(items: pd.DataFrame) -> pd.DataFrame:
     answers = [
-        {"item_id": item["item_id"], "model": who, "method": "0-shot", "response": text}
-        for item in bigtom.asked(items, "0-shot").to_dict("records")
-        for who, text in bigtom.reference(item, "0-shot", 0).items()
+        {"item_id": item["item_id"], "model": name, "method": "0-shot", "response": text}
+        for item in fresh.asked(items, "0-shot").to_dict("records")
+        for name, text in fresh.reference(item, "0-shot", 0).items()
     ]
-    scores = bigtom.score(items, pd.DataFrame(answers)).merge(items[["item_id", "condition"]])
-    by = scores.groupby(["model", "condition"])["score"].mean()
-    assert by["gold"].eq(1).all()
-    assert by["omniscient"].to_dict() == {"true_belief": 1, "false_belief": 0}
+    return fresh.score(items, pd.DataFrame(answers))
 
 
-def test_a_cell_without_a_pair_is_told(monkeypatch):
-    monkeypatch.setattr(stories, "_beliefs", lambda *_: {("Ann",): "tin", (): "tin"})
-    monkeypatch.setattr(stories, "_TRIES", 3)
-    with pytest.raises(InputError, match="1/1/False/7: found no pair in 3 draws"):
-        stories.items(SEED, Cell(1, 1, False), [7])
+def test_gold_is_right_and_who_takes_all_to_know_all_fails_every_false_belief(items):
+    by = scores_of(items).groupby(["model", "condition"])["score"].agg(["mean", "min", "max"])
+    assert by.loc["gold"].eq(1).all(axis=None)
+    assert by.loc[("omniscient", "false_belief")].eq(0).all()
+    assert by.loc[("omniscient", "true_belief")].eq(1).all()
+    assert 0.3 < by.loc[("random", "false_belief"), "mean"] < 0.7
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ("Answer: {right}", "correct"),
+        ("{right}) …", "correct"),
+        ("**{wrong}**", "wrong"),
+        ("The answer is ({wrong}).", "wrong"),
+        ("A or B, who knows?", "unparsed"),
+        ("", "unparsed"),
+    ],
+)
+def test_an_answer_is_read_by_the_letter_that_it_names(said, outcome, items):
+    item = items.iloc[0]
+    letters = dict(zip(item["choices"], "AB", strict=True))
+    right = letters.pop(item["answer"])
+    [wrong] = letters.values()
+    text = said.format(right=right, wrong=wrong)
+    row = {"item_id": item["item_id"], "model": "m", "method": "0-shot", "response": text}
+    [scored] = fresh.score(items, pd.DataFrame([row])).to_dict("records")
+    assert scored["outcome"] == outcome
+
+
+def test_a_question_is_shown_with_both_options_and_by_likelihood_with_none(items):
+    item = items.iloc[0]
+    instruction, shown = fresh.messages(item, "0-shot")
+    assert "Answer:" in instruction["content"]
+    first, second = item["choices"]
+    assert shown["content"].endswith(f"{item['question']}\nA) {first}\nB) {second}")

@@ -48,6 +48,7 @@ def test_an_answer_may_have_no_limit(change, limits, tmp_path):
 WRONG = [
     ("fresh/models", ["gpt-5x"], "fresh: .*models.0: .*'gpt-5x'"),
     ("fresh/questions", 0, "questions: found 0"),
+    ("fresh/source", "no/such/file.jsonl", "source: .*no/such/file.jsonl"),
     ("fresh/budget", 100, "budget: found 100, expected greater than or equal to 500"),
     # Single items can't be counted out.
     ("models/smollm2-135m/limit", 10, "limit: no such option; .*groups.*whole templates"),
@@ -304,3 +305,16 @@ def test_another_word_for_a_choice_of_the_protocol_is_named(section, option, exp
     path = changed(tmp_path, "/".join([*section, option]), "paperlike")
     with pytest.raises(InputError, match=f"(?s){option}.*'paperlike'.*{expected}"):
         settings.check(path)
+
+
+def test_pages_on_fresh_items_read_their_own_prompts_and_the_file_of_a_user(tmp_path):
+    content = copy.deepcopy(RIGHT)
+    own = str(tmp_path / "instruction.txt")
+    Path(own).write_text("Choose A or B.\n", encoding="utf-8")
+    content["run"]["prompts"] = {"fresh/instruction": own, "bigtom/instruction": own}
+    content["fresh"]["source"] = str(tmp_path / "fresh.jsonl")
+    Path(content["fresh"]["source"]).write_text("", encoding="utf-8")
+    read = settings.read_by_stages(content)
+    for page in ("models", "search", "changes"):
+        assert read[f"6_fresh/{page}"]["parameters"]["prompts"] == {"fresh/instruction": own}
+    assert set(read["6_fresh/models"]["files"]) == {own, content["fresh"]["source"]}

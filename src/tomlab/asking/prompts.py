@@ -125,7 +125,7 @@ def wording(folder: Path | str) -> tuple[str, dict[str, str]]:
 @cache  # a run asks for prompts thousands of times
 def _ours() -> dict[str, str]:
     """The prompts by name: whose they are, then the file, such as bigtom/instruction."""
-    folders = ("benchmarks/*", "asking/*", "judging")
+    folders = ("benchmarks/*", "asking/*", "judging", "fresh")
     files = {path: path.parts[-3] for f in folders for path in PACKAGE.glob(f"{f}/prompts/*.txt")}
     names = {path: f"{whose}/{path.stem}" for path, whose in files.items()}
     return {n.replace("judging/", "judges/"): read_text(p).rstrip("\n") for p, n in names.items()}

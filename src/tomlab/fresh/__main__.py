@@ -1,7 +1,7 @@
 """Draw a set of fresh items from a secret seed, or check a set by its card.
 
-python -m tomlab.fresh draw --view bigtom --seed-env TOMLAB_SEED --n 200 --out DIR
-python -m tomlab.fresh check --seed-env TOMLAB_SEED DIR/bigtom.card.json
+python -m tomlab.fresh draw --seed-env TOMLAB_SEED --pairs 200 --out DIR
+python -m tomlab.fresh check --seed-env TOMLAB_SEED DIR/fresh.card.json
 """
 
 import argparse
@@ -18,14 +18,14 @@ def main(arguments: list[str] | None = None) -> int:
     """The command line: 0 if the set is drawn or the same, 1 with a message."""
     parser = argparse.ArgumentParser("python -m tomlab.fresh", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    draw, check = commands.add_parser("draw"), commands.add_parser("check")
+    draw = commands.add_parser("draw")
+    check = commands.add_parser("check")
     for command in (draw, check):
         # The seed itself is no argument: shells keep a history, and others see running commands.
         seed = command.add_mutually_exclusive_group(required=True)
         seed.add_argument("--seed-env", help="the variable of the environment that has the seed")
         seed.add_argument("--seed-file", type=Path, help="the file that has the seed")
-    draw.add_argument("--view", choices=[*sets.VIEWS], required=True)
-    draw.add_argument("--n", type=int, default=200, help="templates or stories (default: 200)")
+    draw.add_argument("--pairs", type=int, default=200, help="pairs of stories (default: 200)")
     draw.add_argument("--out", type=Path, required=True, help="the folder to write to")
     check.add_argument("card", type=Path)
     args = parser.parse_args(arguments)
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
         if args.command == "check":
             print(sets.check(seed, args.card), "is what the seed draws")
         else:
-            print(sets.write(seed, args.view, args.n, args.out))
+            print(sets.write_set(seed, args.pairs, args.out))
     except (InputError, OSError) as error:
         print(f"\nfresh: {error}\n", file=sys.stderr)
         return 1

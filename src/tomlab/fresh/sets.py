@@ -1,89 +1,79 @@
-"""Sets of fresh items: drawn from a secret seed, checked with readers, written with a card."""
+"""Sets of fresh items: drawn from a secret seed, written with a card, checked by it."""
 
 import json
 import random
-from collections.abc import Sequence
 from hashlib import sha256
-from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
-import pandas as pd
+from pydantic import BaseModel, PositiveInt, ValidationError
 
-from tomlab.benchmarks import bigtom as questions
-from tomlab.benchmarks import fantom as conversations
 from tomlab.errors import InputError, refuse
-from tomlab.fresh import bigtom, fantom, omnitom, simpletom
-from tomlab.fresh.draw import LOTS, VERSION
+from tomlab.fresh.items import Item, write_items
+from tomlab.fresh.stories import VERSION, Cell, draw, items_of
+from tomlab.params import complaint
 from tomlab.records.files import parsed, read_text
-from tomlab.scoring import cues, readers
 
-VIEWS = {"bigtom": bigtom, "fantom": fantom, "omnitom": omnitom, "simpletom": simpletom}
-# The balanced accuracy that no reader may exceed which sets are balanced against; questions.
-MOST, FEWEST = 0.55, 400
+FILE, CARD = "fresh.jsonl", "fresh.card.json"
+ORDERS = (0, 1, 2, 3, 4)
 SHORTEST = 16  # characters: a shorter seed could be guessed from its hash
-# Whoever composes items from a file draws the order of their options, which no file says.
-_BY_ORDER = ("first option", "last option")
 
 
-def drawn(seed: str, view: str, n: int) -> list[dict]:
-    """`n` templates or stories, family by family; a family depends on version, seed, view and its
-    own number alone, so that it is the same on any machine.
+class Card(BaseModel):
+    """What is published of a set before its seed is."""
+
+    version: Literal[VERSION]
+    pairs: PositiveInt
+    seed_sha256: str
+    file_sha256: str
+
+
+def drawn(seed: str, pairs: int) -> list[Item]:
+    """The items of so many pairs, whose orders take turns. A longer set begins with the shorter."""
+    items = []
+    for number in range(pairs):
+        order = ORDERS[number % len(ORDERS)]
+        is_hidden = random.Random(f"{VERSION}/{seed}/{number}").random() < 0.5
+        cell = Cell(order, changes=1, hidden=is_hidden)
+        items += items_of(draw(seed, cell, number // len(ORDERS)))
+    return items
+
+
+def write_set(seed: str, pairs: int, folder: Path) -> Path:
+    """Draw a set, write it and its card. Returns the card's path. Errors: `InputError` for a seed
+    that is too short, and for no pairs.
     """
-    lots = (random.Random(f"{LOTS}/{seed}/{view}/{number}") for number in range(n))
-    families = (VIEWS[view].family(rng, number) for number, rng in enumerate(lots))
-    return [*islice(chain.from_iterable(families), max(n, 0))]
-
-
-def readers_of(view: str, rows: Sequence[dict]) -> pd.DataFrame:
-    """What each reader gets on a drawn set. `is_balanced`: sets are balanced against this reader.
-    Errors: `InputError` with the readers of these that get more than `MOST`, or if there are too
-    few questions to tell.
-    """
-    items = VIEWS[view].items(rows)
-    if len(items) < FEWEST:
-        raise InputError(f"fresh {view}: found {len(items)} questions, expected {FEWEST} or more")
-    # Most are questions with two options, which BigToM puts as they are.
-    asked = (conversations, "short") if view == "fantom" else (questions, "0-shot")
-    table = readers.table(readers.choices(asked[0], items, asked[1]))
-    table["is_balanced"] = ~table["reader"].isin([*_BY_ORDER, *cues.BY_VERSION])
-    high = table[table["is_balanced"] & ~table["control"] & (table["value"] > MOST)]
-    problems = [f"{r.kind}: {r.reader} gets {r.value:.2f}, not {MOST}" for r in high.itertuples()]
-    refuse(problems, f"fresh {view}: questions that a blind or shallow reader can answer")
-    return table
-
-
-def write(seed: str, view: str, n: int, folder: Path) -> Path:
-    """Draw a set, check its keys and what readers get, write it and its card. Returns the card."""
     if len(seed) < SHORTEST:
         raise InputError(f"seed: found {len(seed)} characters, expected {SHORTEST} or more")
-    readers_of(view, drawn(seed, view, n))
-    return _put(seed, view, n, folder)
-
-
-def _put(seed: str, view: str, n: int, folder: Path) -> Path:
+    if pairs < 1:
+        raise InputError(f"pairs: found {pairs}, expected 1 or more")
     folder.mkdir(parents=True, exist_ok=True)
-    path, told = folder / VIEWS[view].FILE, folder / f"{view}.card.json"
-    VIEWS[view].write(drawn(seed, view, n), path)
-    card = {"version": VERSION, "view": view, "parameters": {"n": n}}
-    card |= {"seed_sha256": sha256(f"{VERSION}/{seed}".encode()).hexdigest()}
-    card |= {"file": path.name, "file_sha256": sha256(path.read_bytes()).hexdigest()}
-    told.write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8", newline="\n")
-    return told
+    write_items(drawn(seed, pairs), folder / FILE)
+    card = Card(
+        version=VERSION,
+        pairs=pairs,
+        seed_sha256=sha256(f"{VERSION}/{seed}".encode()).hexdigest(),
+        file_sha256=sha256((folder / FILE).read_bytes()).hexdigest(),
+    )
+    text = json.dumps(card.model_dump(), indent=2)
+    (folder / CARD).write_text(f"{text}\n", encoding="utf-8", newline="\n")
+    return folder / CARD
 
 
-def check(seed: str, card: Path) -> Path:
-    """Draw the set of a card again; returns the card. Errors: `InputError` if anything differs."""
+def check(seed: str, path: Path) -> Path:
+    """Draw the set of a card again; returns the card's path. Errors: `InputError` if it is no card
+    of this version, or if its set or the card differs from what the seed draws.
+    """
     try:
-        told = parsed(read_text(card))
-        view, n, version = told["view"], told["parameters"]["n"], told["version"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{card}: expected the card of a fresh set ({error})") from None
-    if (version, type(n)) != (VERSION, int) or view not in VIEWS:
-        raise InputError(f"{card}: found {view} {version}, expected {'/'.join(VIEWS)} {VERSION}")
+        card = Card.model_validate(parsed(read_text(path)))
+    except ValidationError as error:
+        refuse([complaint(case) for case in error.errors(include_url=False)], str(path))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: expected the card of a fresh set ({error})") from None
     with TemporaryDirectory() as folder:
-        _put(seed, view, n, Path(folder))
-        again = {path.name: read_text(path) for path in sorted(Path(folder).iterdir())}
-    apart = [name for name, text in again.items() if read_text(card.parent / name) != text]
-    refuse([f"{name}: differs from what the seed draws" for name in apart], str(card.parent))
-    return card
+        again = write_set(seed, card.pairs, Path(folder)).parent
+        names = (FILE, CARD)
+        apart = [name for name in names if read_text(again / name) != read_text(path.parent / name)]
+    refuse([f"{name}: differs from what the seed draws" for name in apart], str(path.parent))
+    return path

@@ -1,31 +1,33 @@
-"""Fresh stories of several changes with chosen features, and questions on beliefs to order 4."""
+"""Pairs of fresh stories, drawn by lot from `scenes.yaml`, with questions and keys.
+
+The two stories of a pair are twins: in the second, A and B have changed places, and nothing else is
+different. The key of a question is what `tomlab.scoring.tracker` derives from a story's events.
+"""
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import pandas as pd
-
+from tomlab.asking.prompts import fill
 from tomlab.errors import InputError
-from tomlab.fresh import draw
+from tomlab.fresh.items import Item, condition_of
 from tomlab.records.files import yaml_beside
 from tomlab.scoring.choices import shuffled
 from tomlab.scoring.tracker import Chain, Event, Story, beliefs
 
-LIE = "lied to"
-_TEXTS = yaml_beside(__file__)
-_WAYS = draw.WORDS["who"] | {LIE: _TEXTS[LIE]}
-# The others do not know who has been told something, has watched in secret or has looked.
-_HIDDEN = ("told", "overheard", "watched in secret", "found", LIE)
+VERSION = "4"  # of the words, and of what is made of them
+WORDS = yaml_beside(__file__, "scenes.yaml")
+TRIES = 1000  # to find a pair whose key changes
+CALLER = "a caller"  # D in `scenes.yaml`, who is never at the scene
+_IN_ORDER = {"A": "A", "B": "B"}
+_EXCHANGED = {"A": "B", "B": "A"}
 _BACK = {"leave": "enter", "distract": "attend"}
-_TRIES = 1000  # to find a story in which the key turns with the one event
 
 
 class Cell(NamedTuple):
-    """order: of the belief that is asked about; changes: how often something happens, each time in
-    one sentence, with another on who comes to know of it and who does not; hidden: whether the
-    others do not see who comes to know of the change that decides.
+    """order: of the belief that is asked about, 0 for what is so; changes: how often the thing is
+    moved, or somebody misled; hidden: whether the others do not see who comes to believe something.
     """
 
     order: int
@@ -33,101 +35,200 @@ class Cell(NamedTuple):
     hidden: bool
 
 
-def items(seed: str, cell: Cell, numbers: Iterable[int]) -> pd.DataFrame:
-    """The questions of some families of a cell, four each, as an items table that BigToM puts, of
-    which `group_id` is a pair, two stories that differ in one event. More columns: `family`, those
-    of the cell, `people`, `channel` (how one comes to know of the change that decides), `lies` (how
-    many are told) and `distance` (how many sentences come after that change).
-    """
-    rows = []
-    for number in numbers:
-        name = "/".join(map(str, [*cell, number]))
-        rows += _family(random.Random(f"{draw.LOTS}/{seed}/stories/{name}"), cell, name)
-    return pd.DataFrame(rows)
+@dataclass(frozen=True)
+class Pair:
+    """What both stories of a pair are made of; people stand in it as letters."""
+
+    name: str
+    cell: Cell
+    scene: str
+    people: Mapping[str, str]  # names and pronouns by the fields of sentences: "A", "Ahis", …
+    thing: str
+    containers: tuple[str, str]  # the one that the thing is in at first, and the other
+    sentences: tuple[str, ...]
+    events: tuple[Event, ...]
+    ways: tuple[str, ...]  # how each change becomes known
+    ending: int  # how many sentences follow the last change
+    question: str
+    chain: Chain = ()  # whose belief is asked about
 
 
-def _family(rng: random.Random, cell: Cell, name: str) -> Iterator[dict]:
-    """Two stories in which two people have changed places once, which turns the key, and the two
-    in which the thing is in the other container at first.
+def draw(seed: str, cell: Cell, number: int) -> Pair:
+    """The pair of this number, which depends on version, seed, cell and number alone. Scenes take
+    turns in an order drawn by lot. Errors: `InputError` if no pair is found whose key changes.
     """
-    scenes = draw.scenes(rng)
-    three = [scenes[0][letter] for letter in "AOM"]
-    others = [n for names in draw.WORDS["names"].values() for n in names if n not in three]
-    people = [*three, *rng.sample(others, rng.randrange(2))]
-    begins = " ".join(rng.choice(_TEXTS[kind]) for kind in ("intros", "gone")[: len(people) - 2])
-    between = ["", *rng.sample(_TEXTS["together"], cell.changes - 1)]
-    ends = [draw.happening(rng, draw.WORDS["others"]) for _ in range(rng.randrange(3))]
-    kinds = [kind for kind in _WAYS if (kind in _HIDDEN) is cell.hidden]
-    for _ in range(_TRIES):
-        decides = rng.randrange(cell.changes)
-        every = (kinds if n == decides else [*_WAYS] for n in range(cell.changes))
-        changes = [_change(rng, three, each) for each in every]
-        turned, own = [*changes], changes[decides]
-        turned[decides] = own | {"X": own["Y"], "Y": own["X"]}
-        one, other = (_beliefs(scenes[0], people, told, cell.order) for told in (changes, turned))
-        chains = [c for c in one if len(c) == cell.order and {*c} <= {*people}]
-        chains = [c for c in chains if None not in (one[c], other[c]) and one[c] != other[c]]
+    place = "hidden" if cell.hidden else "seen"
+    name = f"{cell.order}-{cell.changes}-{place}-{number}"
+    scenes = list(WORDS["scenes"])
+    random.Random(f"{VERSION}/{seed}/{place}/{cell.order}/{cell.changes}").shuffle(scenes)
+    rng = random.Random(f"{VERSION}/{seed}/{name}")
+    for _ in range(TRIES):
+        pair = _draft(rng, name, cell, scenes[number % len(scenes)])
+        if cell.order == 0:
+            return pair
+        chains = changing_chains(pair)
         if chains:
-            break
-    else:
-        raise InputError(f"fresh stories, {name}: found no pair in {_TRIES} draws")
-    chain = rng.choice(chains)
-    thing, containers = scenes[0]["thing"], [scenes[0]["first"], scenes[0]["second"]]
-    thinks = [f"{chain[0]} thinks", *(f"{who} thinks" for who in chain[1:])]
-    texts = {c: f"{' that '.join(thinks)} that the {thing} is in the {c}." for c in containers}
-    asks = " ".join([f"does {chain[0]} think", *(f"that {each}" for each in thinks[1:])])
-    asks = f"Where {asks} that the {thing} is, in the {' or in the '.join(containers)}?"
-    row = {"benchmark": "bigtom", "question_type": "belief", "variable": f"order {cell.order}"}
-    row |= {"initial_belief": 0, "duplicate_of": "", "source": "grammar", "question": asks}
-    row |= {"family": name, "choices": shuffled([*texts.values()], 0, name)} | cell._asdict()
-    row |= {"people": len(people), "channel": own["kind"]}
-    row["lies"] = sum(change["kind"] == LIE for change in changes)
-    row["distance"] = 3 * (cell.changes - 1 - decides) + len(ends)
-    for (m, words), (n, told) in product(enumerate(scenes), enumerate((changes, turned))):
-        parts = [begins.format(**words, N=people[-1])]
-        for back, now in zip(between, _in_turn(words, told), strict=True):
-            happens = f"{now['happens']} {now['told']}".format(**now)
-            parts.append(f"{back.format(**words)} {happens}".strip())
-        # Who has changed something last is there for sure.
-        parts[-1] = " ".join([parts[-1], *(each.format(**now) for each in ends)])
-        story = "\n\n".join(parts)
-        at = _beliefs(words, people, told, cell.order)
-        own = {"item_id": f"{name}/{m}{n}", "group_id": f"{name}/{m}", "story": story}
-        own |= {"condition": "true_belief" if at[chain] == at[()] else "false_belief"}
-        own |= {"answer": texts[at[chain]], "reality": texts[at[()]], "background": story}
-        yield row | own
+            return replace(pair, chain=rng.choice(chains))
+    raise InputError(f"fresh stories, {name}: found no pair in {TRIES} draws")
 
 
-def _change(rng: random.Random, three: Sequence[str], kinds: Sequence[str]) -> dict[str, str]:
-    """Who changes something (M), who learns of it (X) and who does not (Y), and the templates of
-    the sentences on both.
+def _draft(rng: random.Random, name: str, cell: Cell, scene: str) -> Pair:
+    """A pair that asks about nobody yet."""
+    words = WORDS["scenes"][scene]
+    thing = rng.choice(list(words["things"]))
+    containers = tuple(rng.sample(words["containers"], 2))
+    place, other = containers
+    asides = rng.sample(words["asides"], len(words["asides"]))
+    acts = rng.sample(words["acts"], cell.changes)
+    errands = rng.sample(words["errands"] + WORDS["errands"], 2 * cell.changes)
+    first, second, third = rng.sample("ABM", 3)
+    fields = {
+        "all": f"{{{first}}}, {{{second}}} and {{{third}}}",
+        "at": words["at"],
+        "thing": thing,
+        "use": words["things"][thing],
+        "first": place,
+    }
+    sentences = [fill(rng.choice(WORDS[part]), fields) for part in ("openings", "beginnings")]
+    events = []
+    possible = [way for way, about in WORDS["ways"].items() if about["seen"] != cell.hidden]
+    ways = rng.sample(possible, cell.changes)
+    for way in ways:
+        about = WORDS["ways"][way]
+        if events:
+            sentences.append(rng.choice(WORDS["together"]))
+            events += returns(events)
+        fields |= {"from": place, "to": other, "one": errands.pop(), "two": errands.pop()}
+        fields |= {"aside": asides.pop(), "act": acts.pop()}
+        fields["move"] = fill(rng.choice(WORDS["moves"]), fields)
+        letters = rng.choice((_IN_ORDER, _EXCHANGED))
+        fields |= {letter: f"{{{letters[letter]}}}" for letter in letters}
+        sentences += [fill(text, fields) for text in rng.choice(about["texts"])]
+        events += [_event(step, letters, thing, other) for step in about["events"]]
+        if not about.get("misleads"):
+            place, other = other, place
+    ending = rng.choice((1, 2))
+    return Pair(
+        name=name,
+        cell=cell,
+        scene=scene,
+        people=draw_people(rng),
+        thing=thing,
+        containers=containers,
+        sentences=(*sentences, *asides[:ending]),
+        events=tuple(events),
+        ways=tuple(ways),
+        ending=ending,
+        question=fill(WORDS["questions"][min(cell.order, 2)][0], {"thing": thing}),
+    )
+
+
+def draw_people(rng: random.Random) -> dict[str, str]:
+    """Names and pronouns of A, B and M; those of A and B are alike, and M has others."""
+    pronoun, other = rng.sample(list(WORDS["names"]), 2)
+    name_a, name_b = rng.sample(WORDS["names"][pronoun], 2)
+    name_m = rng.choice(WORDS["names"][other])
+    people = {"A": name_a, "B": name_b, "M": name_m, "D": CALLER}
+    for letter, own_pronoun in (("A", pronoun), ("B", pronoun), ("M", other)):
+        for form, word in WORDS["pronouns"][own_pronoun].items():
+            people[letter + form] = word
+    return people
+
+
+def _event(step: str, letters: Mapping[str, str], thing: str, value: str) -> Event:
+    """The event of a step in `scenes.yaml`, such as "say M A". letters: who stands for A and for B;
+    value: where the thing is put, or is said to be.
     """
-    kind, people = rng.choice(kinds), dict(zip("MXY", rng.sample(three, 3), strict=True))
-    moves = draw.WORDS["moves"], _TEXTS["reasons"]
-    happens = draw.happening(rng, *((draw.WORDS["others"],) if kind == LIE else moves))
-    return people | {"kind": kind, "happens": happens, "told": rng.choice(_WAYS[kind]["told"])}
+    kind, *people = step.split()
+    people = [letters.get(letter, letter) for letter in people]
+    if kind == "move":
+        return Event("move", "M", thing, value, secretly=tuple(people))
+    if kind == "say":
+        speaker, listener, *secretly = people
+        return Event("say", speaker, thing, value, to=(listener,), secretly=tuple(secretly))
+    return Event(kind, people[0])
 
 
-def _in_turn(words: Mapping, changes: Iterable[Mapping]) -> Iterator[dict]:
-    """The words of each change, with where the thing is before it (s1) and the other place (s2)."""
-    for change in changes:
-        yield {**words, **change}
-        if change["kind"] != LIE:
-            words = {**words, "s1": words["s2"], "s2": words["s1"]}
+def returns(events: Iterable[Event]) -> list[Event]:
+    """The events by which everybody is back who is away or busy after these events."""
+    last = {event.who: event.kind for event in events}
+    return [Event(_BACK[kind], who) for who, kind in last.items() if kind in _BACK]
 
 
-def _beliefs(
-    words: Mapping, people: Sequence[str], changes: Iterable[Mapping], order: int
-) -> dict[Chain, str | None]:
-    """Where each chain of people takes the thing to be at the end, and () where it is."""
-    out, happened = {}, [Event("leave", who) for who in people[3:]]
-    for now in _in_turn(words, changes):
-        happened += [Event(_BACK[kind], who) for who, kind in out.items()]  # all are together again
-        events = draw.events(now, _WAYS[now["kind"]]["steps"], words["thing"], now["s2"])
-        last = {event.who: event.kind for event in events}
-        out = {who: kind for who, kind in last.items() if kind in _BACK}
-        happened += events
-    others = {draw.AWAY} & {who for event in happened for who in event.to}
-    start = {words["thing"]: words["s1"]}
-    story = Story((*people, *others), (*people,), start, (*happened,))
-    return {chain: value[words["thing"]] for chain, value in beliefs(story, order).items()}
+def changing_chains(pair: Pair) -> list[Chain]:
+    """The chains of people whose belief at the end is another one in the twin."""
+    held, held_by_twin = (
+        beliefs(story_of(pair, is_twin), pair.cell.order) for is_twin in (False, True)
+    )
+    letters = {pair.people[letter]: letter for letter in "ABM"}
+    chains = []
+    for names, values in held.items():
+        both = {values[pair.thing], held_by_twin[names][pair.thing]}
+        is_asked = len(names) == pair.cell.order and CALLER not in names
+        if is_asked and len(both) == 2 and None not in both:
+            chains.append(tuple(letters[name] for name in names))
+    return chains
+
+
+def people_of(pair: Pair, is_twin: bool) -> dict[str, str]:
+    """Names and pronouns by field, in the twin with the names of A and B exchanged."""
+    people = dict(pair.people)
+    if is_twin:
+        people["A"], people["B"] = people["B"], people["A"]
+    return people
+
+
+def story_of(pair: Pair, is_twin: bool) -> Story:
+    """The events of one of the two stories."""
+    people = people_of(pair, is_twin)
+    events = [
+        replace(
+            event,
+            who=people[event.who],
+            to=tuple(people[letter] for letter in event.to),
+            secretly=tuple(people[letter] for letter in event.secretly),
+        )
+        for event in pair.events
+    ]
+    present = tuple(people[letter] for letter in "ABM")
+    has_caller = any(CALLER in event.to for event in events)
+    everybody = (*present, CALLER) if has_caller else present
+    return Story(everybody, present, {pair.thing: pair.containers[0]}, tuple(events))
+
+
+def items_of(pair: Pair) -> list[Item]:
+    """The question on both stories of a pair."""
+    containers = shuffled(pair.containers, 0, pair.name)
+    option = {container: f"In the {container}." for container in containers}
+    names = [pair.people[letter] for letter in pair.chain]
+    fields = {"first": "".join(names[:1]), "rest": " thinks that ".join(names[1:])}
+    items = []
+    for number, is_twin in enumerate((False, True)):
+        story = story_of(pair, is_twin)
+        held = beliefs(story, pair.cell.order)
+        answer, reality = (held[chain][pair.thing] for chain in (tuple(names), ()))
+        item = Item(
+            benchmark="fresh",
+            item_id=f"{pair.name}/{number}",
+            group_id=pair.name,
+            family=pair.scene,
+            question_type=f"order {pair.cell.order}",
+            **pair.cell._asdict(),
+            way=pair.ways[-1],
+            misled=sum(WORDS["ways"][way].get("misleads", False) for way in pair.ways),
+            ending=pair.ending,
+            condition=condition_of(pair.cell.order, answer == reality),
+            control=pair.cell.order == 0,
+            story=" ".join(fill(text, people_of(pair, is_twin)) for text in pair.sentences),
+            question=fill(pair.question, fields),
+            choices=[*option.values()],
+            answer=option[answer],
+            reality=option[reality],
+            source="grammar",
+            chain=names,
+            thing=pair.thing,
+            containers=containers,
+            record=story,
+        )
+        items.append(item)
+    return items

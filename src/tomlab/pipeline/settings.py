@@ -166,7 +166,7 @@ def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def _read(values: dict[str, Any], registry: Mapping, benchmark: str) -> dict[str, Any]:
     if "prompts" in values:  # a benchmark's own, and those of the methods and judges that all have
-        whose = (f"{benchmark}/", "techniques/", "judges/")
+        whose = (f"{benchmark or 'fresh'}/", "techniques/", "judges/")
         values["prompts"] = {n: f for n, f in values["prompts"].items() if n.startswith(whose)}
     if "wordings" in values:
         own = (f"{folder}/{benchmark}" for folder in values["wordings"])

@@ -186,7 +186,7 @@ def _together(item: dict) -> str:
     kind = _kind(item)
     if "condition" in item:
         control = item["condition"].endswith("control")
-        return f"{item['group_id']}/{kind}/{item['initial_belief']}/{control}"
+        return f"{item['group_id']}/{kind}/{item.get('initial_belief', '')}/{control}"
     if "story_id" in item:
         return f"{item['story_id']}/{kind}"
     if item.get("question_type", "").endswith("_yn"):

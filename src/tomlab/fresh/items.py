@@ -1,0 +1,101 @@
+"""The file of fresh items: JSON Lines, in which the record of each story stands beside its text."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field
+
+from tomlab.errors import InputError, refuse
+from tomlab.records.files import json_lines, read_text, unfit
+from tomlab.records.tidy import check
+from tomlab.scoring.tracker import Story, beliefs
+
+Two = Annotated[list[str], Field(min_length=2, max_length=2)]
+
+
+class Item(BaseModel):
+    """A question on one story of a pair; the columns of an items table and further ones."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    benchmark: str
+    item_id: str
+    group_id: str  # the pair
+    family: str  # the scene: pairs of one scene share words
+    question_type: str  # such as "order 2"
+    order: Annotated[
+        int, Field(ge=0, le=4)
+    ]  # of the belief that is asked about; 0 asks for what is so
+    changes: int  # in the story
+    hidden: bool  # whether the others do not see who comes to believe something
+    way: str  # how the last change becomes known
+    misled: int  # how often somebody is misled
+    ending: int  # how many sentences follow the last change
+    condition: str  # true_belief or false_belief; control, where both twins have the same key
+    control: bool
+    story: str
+    question: str
+    choices: Two
+    answer: str
+    reality: str  # the option that fits what is so
+    source: str
+    chain: list[str]  # whose belief is asked about: (A, B) is what A thinks that B thinks
+    thing: str
+    containers: Two  # what `choices` name, in their order
+    record: Story
+
+
+def write_items(items: Iterable[Item], path: Path) -> None:
+    lines = [json.dumps(item.model_dump(), ensure_ascii=False) for item in items]
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8", newline="\n")
+
+
+def read_items(path: Path | str) -> pd.DataFrame:
+    """The items table of a file. Errors: `InputError` with every line and field at fault, and every
+    key that does not follow from the events of its story.
+    """
+    records, problems = json_lines(read_text(path))
+    problems += unfit(records, Item, "item_id", "line")
+    refuse(problems, str(path))
+    items = [Item.model_validate(record) for _, record in records]
+    refuse([problem for item in items for problem in key_problems(item)], str(path))
+    return table(items)
+
+
+def table(items: Iterable[Item]) -> pd.DataFrame:
+    rows = [dict(item) for item in items]
+    return check(pd.DataFrame(rows, columns=[*Item.model_fields]), "items", "fresh items")
+
+
+def key_problems(item: Item) -> list[str]:
+    """What in an item does not follow from the events of its story, in words."""
+    if item.thing not in item.record.things:
+        return [f"{item.item_id}, field thing: found {item.thing!r}, which is not in the record"]
+    try:
+        held = beliefs(item.record, item.order)
+    except InputError as error:
+        return [f"{item.item_id}, field record: {error}"]
+    chain = tuple(item.chain)
+    if len(chain) != item.order or chain not in held:
+        expected = f"expected {item.order} people of the record, none beside himself or herself"
+        return [f"{item.item_id}, field chain: found {item.chain}, {expected}"]
+    option_of = dict(zip(item.containers, item.choices, strict=True))
+    answer = option_of.get(held[chain][item.thing], "an option for where it is")
+    reality = option_of.get(held[()][item.thing], "an option for where it is")
+    expected = {"answer": answer, "reality": reality, "control": item.order == 0}
+    expected["condition"] = condition_of(item.order, answer == reality)
+    return [
+        f"{item.item_id}, field {field}: found {getattr(item, field)!r}, expected {value!r}"
+        for field, value in expected.items()
+        if getattr(item, field) != value
+    ]
+
+
+def condition_of(order: int, is_true: bool) -> str:
+    """The condition of a question of this order on a belief that is true or not."""
+    if order == 0:
+        return "control"
+    return "true_belief" if is_true else "false_belief"
