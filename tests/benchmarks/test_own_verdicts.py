@@ -3,13 +3,13 @@ everybody knows everything is wrong where somebody doesn't, and the order of opt
 """
 
 import pytest
+from tomlab.benchmarks.fantom.items.cast import read_cast, read_topics
+from tomlab.benchmarks.fantom.items.grammar import generate
 
 from replies import of_baseline
 from tomlab import params
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.bigtom.items.templates import read_templates
-from tomlab.benchmarks.fantom.items.cast import read_cast, read_topics
-from tomlab.benchmarks.fantom.items.grammar import generate
 from tomlab.benchmarks.omnitom.items import grammar
 from tomlab.benchmarks.omnitom.items.records import read_records
 from tomlab.benchmarks.omnitom.scoring import Judge

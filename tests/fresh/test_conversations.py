@@ -6,9 +6,9 @@ from itertools import pairwise, permutations
 
 import pandas as pd
 import pytest
+from tomlab.benchmarks.fantom.items.cast import name_problems
 
 from tomlab.benchmarks import fantom as benchmark
-from tomlab.benchmarks.fantom.items.cast import name_problems
 from tomlab.errors import InputError
 from tomlab.fresh import fantom, sets
 from tomlab.fresh.draw import WORDS

@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
+from tomlab.benchmarks.fantom.items.cast import read_cast, read_topics
+from tomlab.benchmarks.fantom.items.grammar import generate
 
 from fantom_sets import random_sets
 from tomlab import paths
 from tomlab.benchmarks import bigtom, fantom, simpletom
-from tomlab.benchmarks.fantom.items.cast import read_cast, read_topics
-from tomlab.benchmarks.fantom.items.grammar import generate
 from tomlab.benchmarks.omnitom.items import records
 from tomlab.benchmarks.simpletom.items.stories import read_stories
 from tomlab.scoring import cues, readers

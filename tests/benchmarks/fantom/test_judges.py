@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tomlab.benchmarks.fantom.items.cast import read_cast, read_topics
+from tomlab.benchmarks.fantom.items.grammar import generate
 
 from fantom_sets import SAID, question_set, random_sets
 from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom import judges as distance
 from tomlab.benchmarks.fantom import rewordings, scoring
-from tomlab.benchmarks.fantom.items.cast import read_cast, read_topics
-from tomlab.benchmarks.fantom.items.grammar import generate
 from tomlab.benchmarks.fantom.rewordings import KNOWING, UNAWARE
 from tomlab.errors import InputError
 from tomlab.judging import people

@@ -10,10 +10,10 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import GroupKFold
-
 from tomlab.benchmarks.fantom.items.cast import read_cast, read_topics
-from tomlab.benchmarks.fantom.items.compose import compose
 from tomlab.benchmarks.fantom.items.grammar import generate
+
+from tomlab.benchmarks.fantom.items.compose import compose
 from tomlab.paths import DATA
 
 FILES = DATA / "fantom" / "topics.yaml", DATA / "fantom" / "cast.yaml"

@@ -13,11 +13,11 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from tomlab.benchmarks.fantom.items import grammar
 from tomlab.benchmarks.fantom.items.cast import read_cast, read_topics
 from tomlab.benchmarks.fantom.items.conversation import aware
 from tomlab.benchmarks.fantom.items.grammar import generate
+
+from tomlab.benchmarks.fantom.items import grammar
 from tomlab.benchmarks.fantom.items.sets import read_sets
 from tomlab.errors import InputError
 from tomlab.paths import DATA

@@ -17,6 +17,7 @@ from tomlab.asking import prompts
 from tomlab.asking.attempts import Unparsed
 from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom.items import sets as fantom_sets
+from tomlab.benchmarks.fantom.items.contexts import written
 from tomlab.benchmarks.fantom.items.formats import (
     parse_answer,
     parse_belief_question,
@@ -25,7 +26,6 @@ from tomlab.benchmarks.fantom.items.formats import (
     parse_summary,
 )
 from tomlab.benchmarks.fantom.items.outlines import Change, Outline, outlines
-from tomlab.benchmarks.fantom.items.sets import written
 from tomlab.benchmarks.fantom.items.writing import (
     COLUMNS,
     Draft,

@@ -11,7 +11,8 @@ from itertools import chain, pairwise
 import pandas as pd
 import pandera.pandas as pa
 
-from tomlab.benchmarks.fantom.items.sets import folded, source_of, speakers, turns
+from tomlab.benchmarks.fantom.items.contexts import folded, speakers, turns
+from tomlab.benchmarks.fantom.items.sets import source_of
 from tomlab.records import files
 from tomlab.scoring.kept import is_released
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 
 from tomlab.asking.attempts import Unparsed
+from tomlab.benchmarks.fantom.items.contexts import Line, folded
 from tomlab.benchmarks.fantom.items.outlines import Change, Outline
-from tomlab.benchmarks.fantom.items.sets import Line, folded
 from tomlab.records.files import yaml_beside
 from tomlab.scoring.answers import unanswered
 

@@ -1,14 +1,15 @@
-"""Outlines of FANToM conversations to be written: topic, subtopics, who is there (App. A.1)."""
+"""Outlines of FANToM conversations that a model is to write: who is there when (App. A.1)."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from tomlab.benchmarks.fantom.items.cast import CAST, Cast, Topic
+from tomlab.records.files import yaml_beside
 
-FEWEST = 2  # people at once, App. A.1
-FIRST = (2, 3)  # people at the start, App. A.1
+MATERIAL = yaml_beside(__file__)
+# App. A.1: how many people there are at the start, at least at once, and in all.
+FIRST, FEWEST, PEOPLE = (2, 3), 2, 5
 
 
 class Change(NamedTuple):
@@ -49,37 +50,45 @@ class Outline:
 
 
 def outlines(
-    topics: Sequence[Topic], cast: Cast, n: int, seed: int = 0, subtopics: int = 3
+    n: int, seed: int = 0, subtopics: int = 3, material: Mapping = MATERIAL
 ) -> list[Outline]:
-    """`n` outlines of 2 to 4 subtopics. A larger `n` begins with the same ones; topics recur.
+    """`n` outlines. A larger `n` begins with the same ones; topics recur.
 
     Two or three people are there at first. With each later subtopic somebody leaves or joins, and
     somebody joins at least once, because nothing is missed otherwise. Who joins without having been
-    there before stepped away earlier, as the paper's one prompt for joining has it.
+    there before stepped away earlier, as the paper's one prompt for joining has it. material:
+    `topics` with their subtopics, `names` and `reasons` to leave.
     """
-    order = random.Random(seed).sample(topics, len(topics))
-    turns = ((order[i % len(order)], random.Random(f"{seed}/{i}")) for i in range(n))
-    return [_outline(topic, cast, subtopics, rng) for topic, rng in turns]
+    topics = random.Random(seed).sample([*material["topics"]], len(material["topics"]))
+    drawn = []
+    for number in range(n):
+        topic = topics[number % len(topics)]
+        drawn.append(_outline(topic, subtopics, random.Random(f"{seed}/{number}"), material))
+    return drawn
 
 
-def _outline(topic: Topic, cast: Cast, count: int, rng: random.Random) -> Outline:
-    subtopics = [subtopic.name for subtopic in rng.sample(topic.subtopics, count)]
-    names, first = rng.sample(cast.names, CAST), rng.choice(FIRST)
-    reasons = [entry.reason for entry in cast.leaving]
-    present, strangers, away, changes = names[:first], names[first:], {}, []
+def _outline(topic: str, count: int, rng: random.Random, material: Mapping) -> Outline:
+    subtopics = rng.sample(material["topics"][topic], count)
+    names = rng.sample(material["names"], PEOPLE)
+    first = rng.choice(FIRST)
+    present = names[:first]
+    strangers = names[first:]
+    away = {}
+    changes = []
     for left in range(count - 1, 0, -1):
         # Of those who were never there the next one, so that those who left can return as often.
-        candidates = [*away, *strangers[:1]] if len(present) < CAST else []
+        candidates = [*away, *strangers[:1]] if len(present) < PEOPLE else []
         last_chance = left == 1 and all(change.kind == "leave" for change in changes)
         may_leave = len(present) > FEWEST and not last_chance
         if may_leave and not (candidates and rng.random() < 0.5):
             name = rng.choice(present)
             present.remove(name)
-            away[name] = rng.choice(reasons)
+            away[name] = rng.choice(material["reasons"])
             changes.append(Change("leave", name, away[name]))
         else:
             name = rng.choice(candidates)
             strangers = [stranger for stranger in strangers if stranger != name]
             present.append(name)
-            changes.append(Change("join", name, away.pop(name, None) or rng.choice(reasons)))
-    return Outline(topic.topic, tuple(subtopics), tuple(names[:first]), tuple(changes))
+            reason = away.pop(name, None) or rng.choice(material["reasons"])
+            changes.append(Change("join", name, reason))
+    return Outline(topic, tuple(subtopics), tuple(names[:first]), tuple(changes))

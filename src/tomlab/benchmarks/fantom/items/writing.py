@@ -15,8 +15,8 @@ from typing import Any
 from tomlab.asking import attempts
 from tomlab.asking.attempts import Answer, Unparsed
 from tomlab.benchmarks.fantom.items import formats, sets
+from tomlab.benchmarks.fantom.items.contexts import Line, written
 from tomlab.benchmarks.fantom.items.outlines import Outline
-from tomlab.benchmarks.fantom.items.sets import Line, written
 from tomlab.models.specs import Request, Response
 from tomlab.records.files import yaml_beside
 
