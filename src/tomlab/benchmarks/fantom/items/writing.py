@@ -23,6 +23,7 @@ from tomlab.records.files import yaml_beside
 # One row an answer. step: that of `STEPS`, a segment by what it begins with; status: parsed,
 # unparsed (reason says why) or failed (reason is the error of the request).
 COLUMNS = ("step", "topic", "status", "reason", "text")
+FIRST_NUMBER = 1001  # of a conversation; those of files count from 0 or 1
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,7 @@ class Writer:
             done += [] if found is None else [replace(draft, **{STEPS[step]["goes to"]: found})]
         return done
 
-    async def converse(self, outlines: Sequence[Outline], start: int = 0) -> list[Draft]:
+    async def converse(self, outlines: Sequence[Outline], start: int = FIRST_NUMBER) -> list[Draft]:
         """The conversations of outlines, numbered from `start`, up to what did not parse."""
         growing = [Draft(outline, number) for number, outline in enumerate(outlines, start)]
         talks = {talk.number: talk for talk in growing}
