@@ -75,8 +75,8 @@ def read_released(path: Path | str, seed: int = 0, *, orders_as: str = OURS) -> 
 
 def compose(sets: Iterable[Mapping], seed: int = 0, *, orders_as: str = OURS) -> pd.DataFrame:
     """The items of question sets in the released format, one row a question; the two options of a
-    choice are shuffled by `seed` and the item's id. With `orders_as` "release", they stand as the
-    released code draws them (`released_orders`).
+    choice are shuffled by `seed` and the item's id, of ours so that half have the right one first.
+    With `orders_as` "release", they stand as the released code draws them (`released_orders`).
 
     Beyond the columns of every items table: `full_story` (`story` is the short context),
     `wrong_answer` (for beliefs in the inaccessible scenario the omniscient one), `aware`, `unaware`
@@ -142,6 +142,8 @@ def _item(record: Mapping, name: str, question: Mapping, seed: int) -> dict:
         right, long_only = right.partition(":")[0], right == "no:long"
     elif kind == "belief_choice":
         choices = random.Random(f"{seed}/{item_id}").sample([wrong, right], 2)
+        if source_of(record) == "authored":
+            choices = _balanced([right, wrong], set_id, scenario, question["tom_type"], seed)
     return {
         "benchmark": NAME,
         "item_id": item_id,
@@ -168,6 +170,14 @@ def _item(record: Mapping, name: str, question: Mapping, seed: int) -> dict:
         "fact_question": fact["question"],
         "fact_answer": fact["correct_answer"],
     }
+
+
+def _balanced(options: list[str], set_id: str, *kind: str | int) -> list[str]:
+    """The options by chance, turned in every other part, so that half have the right one first."""
+    conversation, part, _ = set_id.split("-")
+    first = random.Random("/".join(map(str, [conversation, *kind]))).randrange(2)
+    is_turned = (first + ord(part[-1])) % 2
+    return options[::-1] if is_turned else options
 
 
 def is_list(kind: str) -> bool:
