@@ -12,7 +12,6 @@ from one_cell import ran
 from tomlab.asking import evaluation
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.bigtom.items import templates, writing
-from tomlab.benchmarks.fantom.items.outlines import outlines
 from tomlab.benchmarks.fantom.items.sets import read_sets
 from tomlab.benchmarks.omnitom.items import records
 from tomlab.benchmarks.omnitom.items import writing as omnitom_writing
@@ -113,11 +112,6 @@ def test_draw_seed_changes_the_example_that_an_omnitom_prompt_shows_and_nothing_
     before, after = (omnitom.compose(gold, seed, examples=gold) for seed in (0, 1))
     pd.testing.assert_frame_equal(before.drop(columns="examples"), after.drop(columns="examples"))
     assert not before["examples"].equals(after["examples"])
-
-
-def test_writing_seed_chooses_the_outlines_of_conversations():
-    first, again, other = (outlines(1, seed) for seed in (0, 0, 1))
-    assert first == again != other
 
 
 def test_examples_shown_to_a_writer_and_the_sampling_seed_go_apart():

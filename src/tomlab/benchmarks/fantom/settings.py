@@ -1,19 +1,13 @@
 """FANToM's sections of `params.yaml`."""
 
-from typing import Annotated, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from tomlab import params
-
-# Subtopics of a conversation, of which each topic has four.
-TwoToFour = Annotated[int, Field(ge=2, le=4)]
 
 
 class Generation(params.Section):
     writers: params.Distinct[Literal["authored", "llm"]]
     llm_conversations: params.Count
-    llm_subtopics: TwoToFour
     llm_tokens: params.Tokens
 
 
