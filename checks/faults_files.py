@@ -5,7 +5,6 @@ import gzip
 import io
 import json
 import os
-import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
@@ -51,7 +50,7 @@ def _handed_in(sample: Sample, folder: Path, content: bytes | None) -> Callable[
 def _cases(name: str, sample: Sample, folder: Path) -> Iterator[Case]:
     content, suffix = sample.files[sample.path], Path(sample.path).suffix
     file = Path(sample.path).name
-    kinds = {".csv": _csv, ".json": _json, ".jsonl": _json, ".yaml": _yaml, ".txt": _prompt}
+    kinds = {".csv": _csv, ".json": _json, ".jsonl": _json, ".txt": _prompt}
     own = kinds[suffix](sample, content)
     for what, damaged, *named in [*_bytes(content, suffix), *own]:
         if damaged is not None and damaged != content:
@@ -119,13 +118,12 @@ def _bytes(content: bytes, suffix: str) -> Iterator[tuple]:
     yield "another file", b"%PDF-1.7\n1 0 obj\n<< >>\nendobj\n"
     yield "gzipped", gzip.compress(content)
     yield "half of its first line", first[: len(first) // 2]
-    if suffix != ".yaml":  # which YAML may be written in
-        yield "UTF-16", content.decode().encode("utf-16")
-        yield "UTF-16 without BOM", content.decode().encode("utf-16-le")
-        yield "UTF-32", content.decode().encode("utf-32")
+    yield "UTF-16", content.decode().encode("utf-16")
+    yield "UTF-16 without BOM", content.decode().encode("utf-16-le")
+    yield "UTF-32", content.decode().encode("utf-32")
     if suffix != ".txt":
-        # In the first field of its last row; of YAML, half of it.
-        last = middle if suffix == ".yaml" else content.rstrip().rfind(b"\n") + 3
+        # In the first field of its last row.
+        last = content.rstrip().rfind(b"\n") + 3
         yield "cut in the middle", content[:last]
         yield "a page of HTML", b"<!DOCTYPE html><html><body>404</body></html>\n"
         yield "JSON null", b"null"
@@ -294,44 +292,6 @@ def _json(sample: Sample, content: bytes) -> Iterator[tuple]:
 
 # Fields that a file may leave out: they are filled in, or their absence means something.
 _OPTIONAL = ("source", "paraphrases", "question_type", "missed_info_accessibility")
-
-
-def _yaml(sample: Sample, content: bytes) -> Iterator[tuple]:
-    text = content.decode()
-    yield "deep lists", b"[" * DEEP
-    yield "deep lists, closed", b"a: " + b"[" * DEEP + b"]" * DEEP
-    yield "a tab", b"\t" + content
-    yield "a key twice", _doubled(text)
-    yield "an impossible date", _first_value(text, "2024-13-45")
-    yield "an impossible number", _first_value(text, '!!int "x"')
-    yield "an object of Python", _first_value(text, "!!python/name:os.system")
-    yield "a list within itself", b"&a [*a]"
-    yield "a mapping within itself", b"&a {names: *a, topic: *a}"
-    yield "two documents", content + b"\n---\n" + content
-    yield "an unknown alias", b"*nobody"
-    yield "numbers as keys", b"{1: 2}" if sample.path == "cast.yaml" else b"[{1: 2}]"
-    yield "lists as keys", b"{[1]: 2}"
-    yield (
-        "laughs",
-        b"a: &a [x]\n"
-        + b"\n".join(
-            f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join(9 * [f'*{chr(97 + n)}'])}]".encode()
-            for n in range(12)
-        ),
-    )
-
-
-def _first_value(text: str, value: str) -> bytes:
-    """The file with another first value, below the comments at its head."""
-    return re.sub(r"(?m)^(- topic|names):.*$", rf"\1: {value}", text, count=1).encode()
-
-
-def _doubled(text: str) -> bytes:
-    """The last line's section again."""
-    key = "names" if text.startswith("names") or "\nnames:" in text else None
-    if key:
-        return (text + "\nnames: [Anna]\n").encode()
-    return text.replace("  subtopics:", "  subtopics: []\n  subtopics:", 1).encode()
 
 
 # Prompts

@@ -20,25 +20,17 @@ from pathlib import Path
 from tomlab import paths
 from tomlab.asking import evaluation
 from tomlab.benchmarks import fantom
-from tomlab.benchmarks.fantom.items import cast, grammar
+from tomlab.benchmarks.fantom.items.sets import read_sets
 from tomlab.models import specs
 from tomlab.models.ask import ask
 from tomlab.models.specs import ModelSpec, Request
 
 MAX_TOKENS = 16
-SETS_PER_CONVERSATION = 4
 
 
 def requests_of(sets: int, model: ModelSpec) -> list[Request]:
     """One question of each type on `sets` question sets, in the order of the sets."""
-    folder = paths.DATA / "fantom"
-    records = grammar.generate(
-        cast.read_topics(folder / "topics.yaml"),
-        cast.read_cast(folder / "cast.yaml"),
-        conversations=-(-sets // SETS_PER_CONVERSATION),
-        sets_per_part=SETS_PER_CONVERSATION // 2,
-        seed=0,
-    )
+    records = read_sets(paths.DATA / "fantom" / "fantom.json")
     items = fantom.compose(records[:sets]).drop_duplicates(["group_id", "question_type"])
     questions = [evaluation.Question(item, "full", 0) for item in items.to_dict("records")]
     return evaluation.requested(fantom, questions, model, max_tokens={"full": MAX_TOKENS})

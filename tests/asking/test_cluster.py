@@ -13,7 +13,6 @@ from pandas.testing import assert_frame_equal
 from tomlab.asking import evaluation
 from tomlab.asking.cluster import FOR_READERS, score
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
-from tomlab.benchmarks.fantom.items import cast, grammar
 from tomlab.benchmarks.simpletom.items.stories import read_stories
 from tomlab.errors import InputError
 from tomlab.models.specs import model_spec
@@ -37,9 +36,7 @@ def of_bigtom() -> pd.DataFrame:
 
 def of_fantom() -> pd.DataFrame:
     """Of one conversation nothing was asked about what all have heard."""
-    folder = DATA / "fantom"
-    written = cast.read_topics(folder / "topics.yaml"), cast.read_cast(folder / "cast.yaml")
-    items = fantom.compose(grammar.generate(*written, conversations=3, sets_per_part=2, seed=0))
+    items = _first(fantom.read_released(DATA / "fantom" / "fantom.json"), "conversation_id", 3)
     last = items["conversation_id"] == items["conversation_id"].iloc[-1]
     return items[~(last & (items["set_scenario"] == "accessible"))]
 

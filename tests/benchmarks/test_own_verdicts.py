@@ -8,8 +8,7 @@ from replies import of_baseline
 from tomlab import params
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.bigtom.items.templates import read_templates
-from tomlab.benchmarks.fantom.items.cast import read_cast, read_topics
-from tomlab.benchmarks.fantom.items.grammar import generate
+from tomlab.benchmarks.fantom.items.sets import read_sets
 from tomlab.benchmarks.omnitom.items import grammar
 from tomlab.benchmarks.omnitom.items.records import read_records
 from tomlab.benchmarks.omnitom.scoring import Judge
@@ -18,7 +17,7 @@ from tomlab.paths import DATA
 
 FILES = {
     bigtom: DATA / "bigtom" / "templates.csv",
-    fantom: DATA / "fantom" / "topics.yaml",
+    fantom: DATA / "fantom" / "fantom.json",
     omnitom: DATA / "omnitom" / "stories.jsonl",
     simpletom: DATA / "simpletom" / "stories.csv",
 }
@@ -40,10 +39,7 @@ def sources(benchmark):
     if benchmark is omnitom:
         given = params.load()["omnitom"]["generation"]
         return read_records(FILES[omnitom]) + grammar.generate(given["grammar_stories"], seed=0)
-    given = params.load()["fantom"]["generation"]
-    topics, cast = read_topics(FILES[fantom]), read_cast(DATA / "fantom" / "cast.yaml")
-    counts = {name: given[name] for name in ("conversations", "sets_per_part")}
-    return generate(topics, cast, **counts, seed=0)
+    return read_sets(FILES[fantom])
 
 
 @pytest.fixture(scope="module")

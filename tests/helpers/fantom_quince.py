@@ -63,6 +63,57 @@ def question_set(set_id="12-0-1", /, **changes):
     return changed(record, **changes)
 
 
+def own_set(set_id="12-0-1", /, **changes):
+    """The same as a set of ours: with the record of who comes and goes, and our wordings."""
+    record = question_set(set_id, source="authored")
+    about = "what Ilse planted"
+    unaware, claims = f"Bruno is unaware of {about}.", "Bruno believes Ilse planted a quince tree."
+    record["beliefQAs"][0] |= {
+        "question": f"What does Bruno believe about {about}?",
+        "correct_answer": unaware,
+        "wrong_answer": claims,
+    }
+    for order, who in (("second-order:cyclic", "Ilse"), ("second-order:acyclic", "Noor")):
+        second = {
+            "question": f"What does {who} think Bruno believes about {about}?",
+            "correct_answer": f"{who} believes that {unaware}",
+            "wrong_answer": f"{who} believes that {claims}",
+            "tom_type": order,
+        }
+        record["beliefQAs"].append(record["beliefQAs"][0] | second)
+    for family, words in (
+        ("answerability", "the correct answer to this question"),
+        ("infoAccessibility", "this information"),
+    ):
+        record[f"{family}QA_list"]["question"] = f"List all the characters who know {words}."
+        for question in record[f"{family}QAs_binary"]:
+            name = question["question"].split()[1]
+            question["question"] = f"Does {name} know {words}?"
+    record["record"] = {
+        "author": "somebody",
+        "topic": "gardens",
+        "person_x": "Bruno",
+        "owner": "Ilse",
+        "about": about,
+        "claim": "Ilse planted a quince tree",
+        "start": 2,
+        "end": 8,
+        "told": [4],
+        "there": ["Noor", "Bruno", "Ilse"],
+        "events": [
+            {"turn": 2, "event": "leaves", "name": "Bruno", "reason": "fetch a parcel"},
+            {"turn": 6, "event": "returns", "name": "Bruno"},
+            {"turn": 9, "event": "joins", "name": "Petra"},
+        ],
+    }
+    # Petra is told nothing of the tree: she speaks in the full context alone.
+    for family in ("answerability", "infoAccessibility"):
+        names = ("Noor", "Bruno", "Ilse", "Petra")
+        questions = {one["question"].split()[1]: one for one in record[f"{family}QAs_binary"]}
+        record[f"{family}QAs_binary"] = [questions[name] for name in names]
+    return changed(record, **changes)
+
+
 def changed(record, /, **changes):
     """A copy with changes by path, such as `beliefQAs__0__question="Why?"`; None takes away."""
     record = copy.deepcopy(record)

@@ -14,7 +14,7 @@ from tomlab.errors import InputError
 from tomlab.pipeline import fetch
 
 STORE = "['remote \"store\"']\n    url = ../.dvcstore\n    verify = true\n"
-FILES = {"bigtom/templates.csv": b"story\n", "fantom/topics.yaml": b"- topic\n"}
+FILES = {"bigtom/templates.csv": b"story\n", "fantom/fantom.json": b"[]\n"}
 
 
 def put(root: Path, content: bytes, suffix: str = "") -> str:

@@ -12,7 +12,7 @@ from one_cell import ran
 from tomlab.asking import evaluation
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.bigtom.items import templates, writing
-from tomlab.benchmarks.fantom.items import cast, grammar
+from tomlab.benchmarks.fantom.items.sets import read_sets
 from tomlab.benchmarks.omnitom.items import records
 from tomlab.benchmarks.omnitom.items import writing as omnitom_writing
 from tomlab.benchmarks.simpletom.items import stories
@@ -24,7 +24,7 @@ from tomlab.pipeline.run_notebook import declared
 
 TEMPLATES = templates.read_templates(DATA / "bigtom/templates.csv")
 STORIES = stories.read_stories(DATA / "simpletom/stories.csv")
-GIVEN = cast.read_topics(DATA / "fantom/topics.yaml"), cast.read_cast(DATA / "fantom/cast.yaml")
+SETS = read_sets(DATA / "fantom/fantom.json")[:16]
 GROUPS = 4
 SOURCES = sorted((ROOT / "notebooks").glob("*/*.ipynb"))
 EVALUATIONS = [path for path in SOURCES if path.parent.name == "3_evaluation"]
@@ -86,7 +86,7 @@ def test_notebook_names_the_seeds_that_it_uses_and_no_others(path):
     "compose",
     [
         partial(bigtom.compose, TEMPLATES),
-        partial(fantom.compose, grammar.generate(*GIVEN, conversations=4, seed=0)),
+        partial(fantom.compose, SETS),
         partial(simpletom.compose, STORIES),
     ],
     ids=["bigtom", "fantom", "simpletom"],
@@ -112,11 +112,6 @@ def test_draw_seed_changes_the_example_that_an_omnitom_prompt_shows_and_nothing_
     before, after = (omnitom.compose(gold, seed, examples=gold) for seed in (0, 1))
     pd.testing.assert_frame_equal(before.drop(columns="examples"), after.drop(columns="examples"))
     assert not before["examples"].equals(after["examples"])
-
-
-def test_writing_seed_chooses_the_conversations_made_by_grammar():
-    first, again, other = (grammar.generate(*GIVEN, conversations=1, seed=s) for s in (0, 0, 1))
-    assert first == again != other
 
 
 def test_examples_shown_to_a_writer_and_the_sampling_seed_go_apart():

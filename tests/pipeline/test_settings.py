@@ -61,7 +61,7 @@ WRONG = [
     ("run/seeds/draw_seed", 10**30, "draw_seed: .* less than or equal to 2147483647"),
     ("bigtom/generation/llm_templates", 10**9, "llm_templates: .* equal to 100000"),
     ("bigtom/judges/folds", 10**9, "folds: .* equal to 1000"),
-    ("fantom/generation/conversations", 10**9, "conversations: .* equal to 100000"),
+    ("fantom/generation/llm_conversations", 10**9, "llm_conversations: .* equal to 100000"),
     ("fantom/generation/llm_tokens", 10**9, "llm_tokens: .* equal to 1000000"),
     ("fantom/evaluation/max_tokens", {"short": 10**9}, "max_tokens.short: .* equal to 1000000"),
     ("omnitom/filtering/linked_tries", 10**9, "linked_tries: .* equal to 1000"),

@@ -112,7 +112,7 @@ CHANGES = {
     ),
     "run/seeds/writing_seed": (
         1,
-        of(*(f"1_generation/{name}" for name in ("bigtom", "fantom", "omnitom"))),
+        of(*(f"1_generation/{name}" for name in ("bigtom", "omnitom"))),
     ),
     "run/seeds/option_seed": (1, of("2_filtering/")),
     "run/seeds/draw_seed": (

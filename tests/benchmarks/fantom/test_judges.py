@@ -12,8 +12,6 @@ from fantom_sets import SAID, question_set, random_sets
 from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom import judges as distance
 from tomlab.benchmarks.fantom import rewordings, scoring
-from tomlab.benchmarks.fantom.items.cast import read_cast, read_topics
-from tomlab.benchmarks.fantom.items.grammar import generate
 from tomlab.benchmarks.fantom.rewordings import KNOWING, UNAWARE
 from tomlab.errors import InputError
 from tomlab.judging import people
@@ -110,26 +108,25 @@ def test_who_was_there_is_right_to_know(said):
 
 
 @pytest.fixture(scope="module")
-def grammar():
-    """The items of sixty conversations of our own."""
-    topics, cast = read_topics(DATA / "fantom/topics.yaml"), read_cast(DATA / "fantom/cast.yaml")
-    return fantom.compose(generate(topics, cast, conversations=60, seed=0))
+def own_items():
+    return fantom.read_released(DATA / "fantom" / "fantom.json")
 
 
-def test_constructed_set_is_balanced_and_says_what_it_is(grammar):
-    table = rewordings.constructed(grammar, 200, seed=0)
+def test_constructed_set_is_balanced_and_says_what_it_is(own_items):
+    table = rewordings.constructed(own_items, 200, seed=0)
     assert table.groupby(["truth", "scenario"]).size().tolist() == [50, 50, 50, 50]
-    assert set(table["operation"]) == {*UNAWARE, *KNOWING}
+    # No fact question of ours is asked about two values.
+    assert set(table["operation"]) == {*UNAWARE, *KNOWING} - {"other value"}
     assert set(table["source"]) == {"known by construction"}
     assert table["unit"].is_unique and not table.duplicated(["item_id", "text"]).any()
-    right = grammar.set_index("item_id").loc[table["item_id"], "conversation_id"]
+    right = own_items.set_index("item_id").loc[table["item_id"], "conversation_id"]
     assert table["group"].tolist() == right.tolist()
 
 
-def test_constructed_set_depends_on_the_seed_alone(grammar):
-    first = rewordings.constructed(grammar, 40, seed=3)
-    pd.testing.assert_frame_equal(first, rewordings.constructed(grammar, 40, seed=3))
-    assert set(first["text"]) != set(rewordings.constructed(grammar, 40, seed=4)["text"])
+def test_constructed_set_depends_on_the_seed_alone(own_items):
+    first = rewordings.constructed(own_items, 40, seed=3)
+    pd.testing.assert_frame_equal(first, rewordings.constructed(own_items, 40, seed=3))
+    assert set(first["text"]) != set(rewordings.constructed(own_items, 40, seed=4)["text"])
 
 
 # Kinds with wordings that state no ignorance of anybody, such as "Unknown.".
@@ -137,14 +134,16 @@ SILENT = {"fragment", "could not say", "was not told", "quoted"}
 
 
 @pytest.fixture(scope="module")
-def many(grammar) -> pd.DataFrame:
-    return rewordings.constructed(grammar, 800, seed=0)
+def many(own_items) -> pd.DataFrame:
+    return rewordings.constructed(own_items, 800, seed=0)
 
 
 @pytest.mark.parametrize("operation", sorted({*UNAWARE, *KNOWING}))
-def test_ignorance_is_stated_by_the_kinds_that_mean_it_and_by_no_other(grammar, many, operation):
+def test_ignorance_is_stated_by_the_kinds_that_mean_it_and_by_no_other(own_items, many, operation):
     own = many[many["operation"] == operation]
-    items = grammar[grammar["item_id"].isin(own["item_id"])].set_index("item_id").to_dict("index")
+    items = (
+        own_items[own_items["item_id"].isin(own["item_id"])].set_index("item_id").to_dict("index")
+    )
     means_ignorance = own["truth"] == own["scenario"].eq("inaccessible")
     states = [scoring.states_ignorance(items[row.item_id], row.text) for row in own.itertuples()]
     states = pd.Series(states, own.index)
@@ -247,10 +246,10 @@ def test_margin_zero_is_the_papers_rule():
     assert found["decision"].tolist()[:4] == [True, False, False, pd.NA]
 
 
-def test_both_margins_of_each_candidate_are_reported(grammar):
-    table = rewordings.constructed(grammar, 120, seed=0)
+def test_both_margins_of_each_candidate_are_reported(own_items):
+    table = rewordings.constructed(own_items, 120, seed=0)
     scores = {
-        "token_f1": distance.distance_scores(table, grammar, "token_f1"),
+        "token_f1": distance.distance_scores(table, own_items, "token_f1"),
         # A score that knows the truth, but is off by a half.
         "shifted": table["truth"].astype(float) + 0.5,
     }
@@ -263,10 +262,10 @@ def test_both_margins_of_each_candidate_are_reported(grammar):
     assert distance.chosen_margin(table, scores["shifted"], folds=3).final == 1.0
 
 
-def test_margin_is_chosen_on_other_conversations(grammar):
+def test_margin_is_chosen_on_other_conversations(own_items):
     """What one conversation's answers score does not move the margin that they are judged by."""
-    table = rewordings.constructed(grammar, 160, seed=0)
-    scores = distance.distance_scores(table, grammar, "token_f1")
+    table = rewordings.constructed(own_items, 160, seed=0)
+    scores = distance.distance_scores(table, own_items, "token_f1")
     own = table["group"] == table["group"].iloc[0]
     found = distance.chosen_margin(table, scores, folds=4)
     again = distance.chosen_margin(table.assign(truth=table["truth"] ^ own), scores, folds=4)
@@ -277,8 +276,8 @@ def test_margin_is_chosen_on_other_conversations(grammar):
     pd.testing.assert_series_equal(*margins)
 
 
-def test_scores_that_differ_by_rounding_alone_do_not_break_the_choice(grammar):
-    table = rewordings.constructed(grammar, 40, seed=0)
+def test_scores_that_differ_by_rounding_alone_do_not_break_the_choice(own_items):
+    table = rewordings.constructed(own_items, 40, seed=0)
     levels = [0.1, np.nextafter(0.1, 1), np.nextafter(np.nextafter(0.1, 1), 1), 0.2]
     scores = pd.Series([levels[i % 4] for i in range(len(table))])
     table["truth"] = scores > 0.15

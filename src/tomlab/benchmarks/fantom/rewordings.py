@@ -8,7 +8,7 @@ from itertools import chain, groupby
 
 import pandas as pd
 
-from tomlab.benchmarks.fantom.items.sets import speakers
+from tomlab.benchmarks.fantom.items.contexts import speakers
 from tomlab.errors import InputError
 from tomlab.judging.constructed import balanced, capital
 from tomlab.records.files import yaml_beside

@@ -16,7 +16,7 @@ import pandas as pd
 
 from tomlab.asking import techniques
 from tomlab.benchmarks.fantom.items.compose import KEYS, METHODS, is_list, is_yn
-from tomlab.benchmarks.fantom.items.sets import speakers
+from tomlab.benchmarks.fantom.items.contexts import speakers
 from tomlab.errors import InputError
 from tomlab.models.specs import ModelSpec
 from tomlab.records.tidy import SCORED

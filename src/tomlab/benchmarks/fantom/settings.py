@@ -1,21 +1,13 @@
 """FANToM's sections of `params.yaml`."""
 
-from typing import Annotated, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from tomlab import params
 
-# Sets about one part of a conversation, and subtopics of a conversation, of which all topics have.
-TwoToFour = Annotated[int, Field(ge=2, le=4)]
-
 
 class Generation(params.Section):
-    writers: params.Distinct[Literal["grammar", "llm"]]
-    conversations: params.Size
-    sets_per_part: TwoToFour
+    writers: params.Distinct[Literal["authored", "llm"]]
     llm_conversations: params.Count
-    llm_subtopics: TwoToFour
     llm_tokens: params.Tokens
 
 

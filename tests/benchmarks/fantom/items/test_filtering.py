@@ -130,10 +130,10 @@ def test_released_set_is_reported_and_never_dropped():
     sets = [
         question_set("1-0-0", **broken),
         question_set("2-0-0", source="released:mine", **broken),
-        question_set("3-0-0", source="grammar", **broken),
+        question_set("3-0-0", source="authored", **broken),
     ]
     table = faults(sets)
-    assert table["source"].tolist() == ["released:fantom_v1", "released:mine", "grammar"]
+    assert table["source"].tolist() == ["released:fantom_v1", "released:mine", "authored"]
     assert table["dropped"].tolist() == [False, False, True]
 
 
@@ -153,72 +153,6 @@ lines = st.lists(st.text(max_size=20) | st.sampled_from(FULL.splitlines()), min_
 def test_any_text_is_judged(short, full):
     table = faults([question_set(short_context="\n".join(short), full_context="\n".join(full))])
     assert not table["dropped"].any()
-
-
-# Faults of a symbolic record
-
-
-def symbolic(*said):
-    """A record of lines (speaker, who is there, event)."""
-    utterances = [
-        {"speaker": speaker, "text": "…", "present": there.split(), "event": event, "fact": None}
-        for speaker, there, event in said
-    ]
-    return {"utterances": utterances, "person_x": "Bruno"}
-
-
-COMING_AND_GOING = [
-    ("Noor", "Noor Ilse Bruno", None),
-    ("Bruno", "Noor Ilse Bruno", "leave"),
-    ("Ilse", "Noor Ilse", None),
-    ("Bruno", "Noor Ilse Bruno", "return"),
-    ("Petra", "Noor Ilse Bruno Petra", "join"),
-    ("Ilse", "Noor Ilse Bruno Petra", None),
-]
-
-
-def with_line(number, *line):
-    changed = [*COMING_AND_GOING]
-    changed[number - 1] = line
-    return symbolic(*changed)
-
-
-def test_who_says_so_may_leave_and_return_and_join():
-    assert found(source="grammar", record=symbolic(*COMING_AND_GOING)) == []
-
-
-@pytest.mark.parametrize(
-    ("record", "reasons"),
-    [
-        (with_line(3, "Bruno", "Noor Ilse", None), ["absent speaker: Bruno speaks in line 3"]),
-        (
-            with_line(2, "Bruno", "Noor Ilse Bruno", None),
-            ["unannounced: Bruno is gone from line 3 on"],
-        ),
-        (
-            with_line(2, "Noor", "Noor Ilse Bruno", "leave"),
-            [f"unannounced: {what} from line 3 on" for what in ("Noor is there", "Bruno is gone")],
-        ),
-        (
-            with_line(4, "Bruno", "Noor Ilse Bruno", None),
-            ["unannounced: Bruno is there from line 4 on"],
-        ),
-        (
-            with_line(4, "Ilse", "Noor Ilse Bruno", "return"),
-            ["unannounced: Bruno is there from line 4 on"],
-        ),
-        (
-            with_line(5, "Ilse", "Noor Ilse Bruno Petra", "join"),
-            ["unannounced: Petra is there from line 5 on"],
-        ),
-        (
-            with_line(6, "Ilse", "Noor Ilse", None),
-            [f"unannounced: {name} is gone from line 6 on" for name in ("Bruno", "Petra")],
-        ),
-    ],
-)
-def test_coming_and_going_without_a_word_and_speaking_while_away(record, reasons):
-    assert found(source="grammar", record=record) == reasons
 
 
 # The mentalizing criterion

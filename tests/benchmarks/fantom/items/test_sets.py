@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fantom_quince import question_set
-from tomlab.benchmarks.fantom.items.sets import read_sets, turns
+from fantom_quince import own_set, question_set
+from tomlab.benchmarks.fantom.items.contexts import turns
+from tomlab.benchmarks.fantom.items.sets import read_sets
 from tomlab.errors import InputError
 
 
@@ -45,7 +46,7 @@ def test_released_record_is_read_as_it_stands(file):
 
 
 def test_keys_of_ones_own_are_kept(file):
-    record = question_set(source="grammar", record={"utterances": []}, joining_speaker="Bruno")
+    record = question_set(source="authored", joining_speaker="Bruno")
     record["beliefQAs"][0]["note"] = None
     assert read_sets(file([record])) == [record]
 
@@ -63,7 +64,7 @@ def test_scenario_of_a_belief_is_filled_in_from_its_type(file):
         ({"factQA__correct_answer": 3}, "factQA.correct_answer: found 3, expected a valid string"),
         ({"short_context": " \n"}, "field short_context: found ' \\n', expected some text"),
         ({"full_context": ""}, "field full_context: found nothing, expected some text"),
-        ({"source": "human"}, "found 'human', expected authored, grammar, llm:<model> or rel"),
+        ({"source": "human"}, "found 'human', expected authored, llm:<model> or released"),
         ({"beliefQAs": {}}, "field beliefQAs: found {}, expected a valid list"),
         ({"beliefQAs__0__question": None}, "field beliefQAs.0.question: found nothing"),
         (
@@ -91,10 +92,10 @@ def test_scenario_of_a_belief_is_filled_in_from_its_type(file):
             "field infoAccessibilityQAs_binary: found [], List should have at least 1 item",
         ),
         ({"record": 3}, "field record: found 3, expected an object"),
-        ({"record": {}}, "field record.utterances: found nothing, expected a value"),
+        ({"record": own_set()["record"] | {"told": []}}, "field record.told: found []"),
         (
-            {"record": {"utterances": [{"speaker": "Noor", "present": [], "event": "nap"}]}},
-            "field record.utterances.0.event: found 'nap', expected 'leave', 'return' or 'join'",
+            {"record": own_set(record__events__0__event="naps")["record"]},
+            "field record.events.0.event: found 'naps', expected 'leaves', 'returns' or 'joins'",
         ),
     ],
 )

@@ -3,9 +3,7 @@
 import asyncio
 import json
 import time
-from dataclasses import replace
 from functools import partial
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -17,6 +15,7 @@ from tomlab.asking import prompts
 from tomlab.asking.attempts import Unparsed
 from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom.items import sets as fantom_sets
+from tomlab.benchmarks.fantom.items.contexts import written
 from tomlab.benchmarks.fantom.items.formats import (
     parse_answer,
     parse_belief_question,
@@ -24,11 +23,9 @@ from tomlab.benchmarks.fantom.items.formats import (
     parse_segment,
     parse_summary,
 )
-from tomlab.benchmarks.fantom.items.outlines import Change, Outline, outlines
-from tomlab.benchmarks.fantom.items.sets import written
+from tomlab.benchmarks.fantom.items.outlines import Change, Outline, read_outlines
 from tomlab.benchmarks.fantom.items.writing import (
     COLUMNS,
-    Draft,
     Writer,
     beliefs,
     facts,
@@ -36,16 +33,10 @@ from tomlab.benchmarks.fantom.items.writing import (
     records,
 )
 from tomlab.benchmarks.fantom.items.writing import requests as all_requests
+from tomlab.errors import InputError
 from tomlab.models.specs import Reply, Response
+from tomlab.paths import DATA
 
-TOPICS = [
-    SimpleNamespace(topic=name, subtopics=[SimpleNamespace(name=f"{name} {i}") for i in range(5)])
-    for name in ("pets", "travel", "music")
-]
-CAST = SimpleNamespace(
-    names=["Anna", "Ben", "Cleo", "Dora", "Emil", "Finn", "Gina"],
-    leaving=[SimpleNamespace(reason="coffee break"), SimpleNamespace(reason="a call")],
-)
 LEAVES, RETURNS = Change("leave", "Gina", "coffee break"), Change("join", "Gina", "coffee break")
 OUTLINE = Outline(
     "pets",
@@ -145,7 +136,8 @@ def talk():
 
 @pytest.fixture(scope="module")
 def part(talk):
-    return replace(talk, segment=2, summary=SUMMARY)
+    [part, _] = parts([talk])
+    return part | {"summary": SUMMARY}
 
 
 # From outlines to question sets
@@ -233,35 +225,62 @@ def test_what_does_not_parse_is_counted_by_reason(run):
 # Outlines
 
 
-def test_more_outlines_begin_with_the_same_ones():
-    assert outlines(TOPICS, CAST, 9, seed=2)[:4] == outlines(TOPICS, CAST, 4, seed=2)
-    assert outlines(TOPICS, CAST, 4, seed=3) != outlines(TOPICS, CAST, 4, seed=2)
-
-
-def test_somebody_who_left_and_somebody_new_may_join():
-    drawn = outlines(TOPICS, CAST, 60)
-    joins = [(p, c.name) for p in drawn for c in p.changes if c.kind == "join"]
-    assert any(c.kind == "leave" for p in drawn for c in p.changes)
-    leavers = [any(c == Change("leave", n, c.reason) for c in p.changes) for p, n in joins]
-    assert 0 < sum(leavers) < len(joins)
-
-
-@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 4))
-@settings(max_examples=60, deadline=None)
-def test_every_outline_has_two_to_five_people_and_a_joining(seed, subtopics, n):
-    for outline in outlines(TOPICS, CAST, n, seed, subtopics):
-        assert len(set(outline.subtopics)) == subtopics == len(outline.changes) + 1
+def test_every_outline_has_two_to_five_people_and_a_joining():
+    outlines = read_outlines(DATA / "fantom" / "outlines.yaml", 20)
+    leavers = []
+    for outline in outlines:
+        assert len(set(outline.subtopics)) == len(outline.subtopics)
         assert len(outline.start) in (2, 3)
         assert any(change.kind == "join" for change in outline.changes)
         away = {}
-        for segment in range(1, subtopics):
-            change, before = outline.change(segment), outline.present(segment - 1)
+        for segment, change in enumerate(outline.changes, start=1):
             assert 2 <= len(outline.present(segment)) <= 5
-            assert (change.name in before) == (change.kind == "leave")
             # Who returns was away for the reason for which they left.
             assert change.reason == away.pop(change.name, change.reason)
-            away |= {change.name: change.reason} if change.kind == "leave" else {}
+            if change.kind == "leave":
+                away[change.name] = change.reason
+                leavers.append(change.name)
         assert len(outline.characters) <= 5
+    assert leavers
+
+
+PLAN = """\
+- topic: pets
+  subtopics: [names, tricks]
+  start: [Anna, Ben]
+  changes: [{kind: join, name: Gina, reason: a call}]
+"""
+
+
+def test_fewer_outlines_than_are_to_be_written_are_an_error(tmp_path):
+    path = tmp_path / "outlines.yaml"
+    path.write_text(PLAN, encoding="utf-8")
+    assert read_outlines(path, 0) == []
+    with pytest.raises(InputError, match="found 1 outlines, expected 2 for llm_conversations"):
+        read_outlines(path, 2)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ("kind: join", "kind: come", "0.changes.0.kind: found 'come', expected 'leave' or 'join'"),
+        ("topic: pets", "topic: [pets]", "0.topic: found \\['pets'\\]"),
+        ("  start: [Anna, Ben]\n", "", "0.start: found nothing"),
+        ("topic: pets", "topic: pets\n  mood: high", "0.mood: found 'high'"),
+        ("[names, tricks]", "[names]", "outline 1, field changes: found 1, expected 0"),
+        ("name: Gina", "name: Anna", "outline 1, field changes: found join of Anna"),
+        ("kind: join", "kind: leave", "outline 1, field changes: found leave of Gina"),
+        ("topic: pets", "topic: 'pets", "not YAML"),
+    ],
+)
+def test_outline_at_fault_is_named(tmp_path, right, wrong, said):
+    path = tmp_path / "outlines.yaml"
+    path.write_text(PLAN, encoding="utf-8")
+    [outline] = read_outlines(path, 1)
+    assert outline.present(1) == ("Anna", "Ben", "Gina")
+    path.write_text(PLAN.replace(right, wrong), encoding="utf-8")
+    with pytest.raises(InputError, match=said):
+        read_outlines(path, 1)
 
 
 # Segments
@@ -276,7 +295,9 @@ def parsed(text, present=("Anna", "Ben", "Gina"), change=None, **options):
         start = tuple(name for name in present if name != change.name)
     changes = (*filter(None, [change]), Change("join", "Dora", "a call"))
     outline = Outline("pets", ("a", "b", "c"), start, changes)
-    return parse_segment(text, outline, int(change is not None), **options)
+    before = ((),) * int(change is not None)
+    segments = parse_segment(text, outline, before, **options)
+    return segments if isinstance(segments, Unparsed) else segments[-1]
 
 
 @pytest.mark.parametrize(
@@ -340,10 +361,10 @@ def test_conversation_that_does_not_go_on_keeps_what_it_has():
 
     scribe = writer(ask)
     broken, grown = asyncio.run(scribe.converse([OUTLINE] * 2, start=3))
-    assert [talk.number for talk in (broken, grown)] == [3, 4]
+    assert [talk["number"] for talk in (broken, grown)] == [3, 4]
     assert [row[2] for row in scribe.rows] == ["parsed"] * 4 + ["unparsed"] + ["parsed"] * 2
-    assert (len(broken.segments), len(grown.segments)) == (2, 4)
-    assert parts([broken]) == [] and [part.segment for part in parts([grown])] == [2, 3]
+    assert [len(talk["segments"]) for talk in (broken, grown)] == [2, 4]
+    assert parts([broken]) == [] and [part["person"] for part in parts([grown])] == ["Gina", "Dora"]
 
 
 # Summaries, questions and answers
@@ -479,14 +500,15 @@ def test_what_was_missed_is_asked_with_the_joining_marked(talk):
 
 
 def test_questions_about_a_part_share_the_conversation(part):
-    first, second = requests("full-answer", facts([replace(part, questions=(FRIDGE, PIANO))]))
+    first, second = requests("full-answer", facts([part | {"questions": (FRIDGE, PIANO)}]))
     assert first.shared_prefix == second.shared_prefix
     assert content(first) == f"{first.shared_prefix}{FRIDGE}\n\nAnswer:"
 
 
 def test_braces_in_a_conversation_are_text():
     outline = Outline("pets", ("names", "tricks"), ("Anna", "Ben"), (RETURNS,))
-    talk = Draft(outline, 0, ((("Anna", "I say {person} {subtopic}."), ("Ben", "{history}")),))
+    lines = (("Anna", "I say {person} {subtopic}."), ("Ben", "{history}"))
+    talk = {"outline": outline, "number": 0, "segments": (lines,)}
     [request] = requests("segment", [talk])
     assert "Anna: I say {person} {subtopic}.\nBen: {history}\nGina:" in content(request)
 
@@ -501,13 +523,13 @@ def test_prompts_as_printed_are_filled_in_every_step(talk, part, tmp_path):
             replaced[prompt.name] = str(path)
     assert set(prompts.origins(replaced, replaced)["prompt_wording"]) == {prompts.AS_PRINTED}
 
-    segments = [replace(talk, segments=talk.segments[:number]) for number in range(4)]
-    [fact] = facts([replace(part, questions=(FRIDGE,))])
-    [first, *second] = beliefs([replace(fact, full="Rex can.", limited="Nobody says.")])
+    segments = [talk | {"segments": talk["segments"][:number]} for number in range(4)]
+    [fact] = facts([part | {"questions": (FRIDGE,)}])
+    [first, *second] = beliefs([fact | {"full": "Rex can.", "limited": "Nobody says."}])
     asked = requests("segment", segments, replaced) + requests("missed", [part], replaced)
     asked += requests("facts", [part], replaced) + requests("full-answer", [fact], replaced)
     asked += requests("belief-question", [first, *second], replaced)
-    asked += requests("omniscient-answer", [replace(first, belief_question=THINKS)], replaced)
+    asked += requests("omniscient-answer", [first | {"belief_question": THINKS}], replaced)
     texts = [content(request) for request in asked]
     assert not [text for text in texts if "{" in text]
     assert texts[0].endswith("names. \nAnna.")
@@ -521,7 +543,8 @@ def test_prompts_as_printed_are_filled_in_every_step(talk, part, tmp_path):
 
 
 def orders(part, question):
-    return {b.tom_type: b.believer for b in beliefs([replace(part, fact_question=question)])}
+    asked = beliefs([part | {"fact": 0, "fact_question": question}])
+    return {belief["tom_type"]: belief["believer"] for belief in asked}
 
 
 @pytest.mark.parametrize(
@@ -541,20 +564,21 @@ def test_second_order_is_told_by_whom_the_fact_question_names(part, question, se
 
 def test_who_joins_for_the_first_time_missed_the_segment_before(talk):
     _, newcomer = parts([talk])
-    assert newcomer.person_x == "Dora"
-    assert newcomer.aware == ("Anna", "Ben", "Gina")
-    assert written(newcomer.short) == f"Gina: {FOOD}\nDora: {TOYS}"
+    assert newcomer["person"] == "Dora"
+    assert newcomer["aware"] == ("Anna", "Ben", "Gina")
+    assert written(newcomer["short"]) == f"Gina: {FOOD}\nDora: {TOYS}"
 
 
 def test_who_is_away_longer_has_the_whole_absence_in_the_short_context():
     changes = (LEAVES, Change("join", "Dora", "a call"), RETURNS)
     outline = Outline("pets", ("a", "b", "c", "d"), ("Anna", "Ben", "Gina"), changes)
-    talk = Draft(outline, 0, tuple(((name, name),) for name in ("Anna", "Gina", "Dora", "Ben")))
+    segments = tuple(((name, name),) for name in ("Anna", "Gina", "Dora", "Ben"))
+    talk = {"outline": outline, "number": 0, "segments": segments}
     *_, part = parts([talk])
-    assert part.person_x == "Gina"
-    assert written(part.short) == "Gina: Gina\nDora: Dora\nBen: Ben"
-    assert part.previous == "Dora: Dora"
-    assert part.aware == ("Anna", "Ben", "Dora")
+    assert part["person"] == "Gina"
+    assert written(part["short"]) == "Gina: Gina\nDora: Dora\nBen: Ben"
+    assert part["previous"] == "Dora: Dora"
+    assert part["aware"] == ("Anna", "Ben", "Dora")
 
 
 # Responses
@@ -578,7 +602,7 @@ def test_answer_keeps_its_text_and_the_reason(part, response, status, reason, te
     scribe = writer(ask)
     found = asyncio.run(scribe.take("missed", [part]))
     assert scribe.rows == [("missed", "pets", status, reason, text)]
-    assert [part.summary for part in found] == (["Some."] if status == "parsed" else [])
+    assert [part["summary"] for part in found] == (["Some."] if status == "parsed" else [])
 
 
 def test_utterance_that_begins_with_sorry_is_no_refusal():
@@ -586,6 +610,6 @@ def test_utterance_that_begins_with_sorry_is_no_refusal():
         return [said(TRICKS.replace("Anna", "Dora"))]
 
     scribe = writer(ask)
-    talk = Draft(OUTLINE, 0, ((("Anna", "Hi."),),))
+    talk = {"outline": OUTLINE, "number": 0, "segments": ((("Anna", "Hi."),),)}
     assert asyncio.run(scribe.take("segment", [talk])) == []
     assert scribe.rows[0][:4] == ("leave", "pets", "unparsed", "absent speaker")

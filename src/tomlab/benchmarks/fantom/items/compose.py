@@ -75,8 +75,8 @@ def read_released(path: Path | str, seed: int = 0, *, orders_as: str = OURS) -> 
 
 def compose(sets: Iterable[Mapping], seed: int = 0, *, orders_as: str = OURS) -> pd.DataFrame:
     """The items of question sets in the released format, one row a question; the two options of a
-    choice are shuffled by `seed` and the item's id, those of our grammar as `_balanced` says. With
-    `orders_as` "release", they stand as the released code draws them (`released_orders`).
+    choice are shuffled by `seed` and the item's id, of ours so that half have the right one first.
+    With `orders_as` "release", they stand as the released code draws them (`released_orders`).
 
     Beyond the columns of every items table: `full_story` (`story` is the short context),
     `wrong_answer` (for beliefs in the inaccessible scenario the omniscient one), `aware`, `unaware`
@@ -141,10 +141,9 @@ def _item(record: Mapping, name: str, question: Mapping, seed: int) -> dict:
     elif is_yn(kind):
         right, long_only = right.partition(":")[0], right == "no:long"
     elif kind == "belief_choice":
-        if source_of(record) == "grammar":
+        choices = random.Random(f"{seed}/{item_id}").sample([wrong, right], 2)
+        if source_of(record) == "authored":
             choices = _balanced([right, wrong], set_id, scenario, question["tom_type"], seed)
-        else:
-            choices = random.Random(f"{seed}/{item_id}").sample([wrong, right], 2)
     return {
         "benchmark": NAME,
         "item_id": item_id,
@@ -173,11 +172,12 @@ def _item(record: Mapping, name: str, question: Mapping, seed: int) -> dict:
     }
 
 
-def _balanced(options: list, set_id: str, *kind: str | int) -> list:
+def _balanced(options: list[str], set_id: str, *kind: str | int) -> list[str]:
     """The options by chance, turned in every other part, so that half have the right one first."""
     conversation, part, _ = set_id.split("-")
     first = random.Random("/".join(map(str, [conversation, *kind]))).randrange(2)
-    return options if (first + int(part)) % 2 else options[::-1]
+    is_turned = (first + ord(part[-1])) % 2
+    return options[::-1] if is_turned else options
 
 
 def is_list(kind: str) -> bool:

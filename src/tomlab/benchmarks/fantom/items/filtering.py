@@ -6,97 +6,89 @@ conversation and one at the answers; what people say of these sets is read from 
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import pairwise
 
 import pandas as pd
 import pandera.pandas as pa
 
-from tomlab.benchmarks.fantom.items.sets import folded, source_of, speakers, turns
+from tomlab.benchmarks.fantom.items.contexts import folded, speakers, turns
+from tomlab.benchmarks.fantom.items.sets import source_of
 from tomlab.records import files
 from tomlab.scoring.kept import is_released
 
 COLUMNS = ("set_id", "source", "rule", "found", "dropped")
-LISTS = ("answerabilityQA_list", "infoAccessibilityQA_list")
+FAMILIES = ("answerability", "infoAccessibility")
 _WORDS = files.yaml_beside(__file__)
-RULES, KINDS, STOP_WORDS = _WORDS["rules"], _WORDS["kinds"], set(_WORDS["stop_words"].split())
-Found = Iterator[tuple[str, str]]  # a rule and what is at fault
+RULES, KINDS = _WORDS["rules"], _WORDS["kinds"]
+STOP_WORDS = set(_WORDS["stop_words"].split())
+Faults = Iterator[tuple[str, str]]  # a rule and what is at fault
 
 
 def faults(sets: Sequence[Mapping]) -> pd.DataFrame:
     """Every fault of every set (`COLUMNS`): one of `RULES`, and what was found. A fault drops its
     set, unless that is released: without some of those it would be another benchmark.
     """
-    rows = [
-        (record["set_id"], source_of(record), rule, what)
-        for record in sets
-        for find in (symbolic_faults, _text_faults, _question_faults, contradictions)
-        for rule, what in find(record)
-    ]
+    rows = []
+    for record in sets:
+        for find in (text_faults, belief_faults, contradictions):
+            for rule, fault in find(record):
+                rows.append((record["set_id"], source_of(record), rule, fault))
     table = pd.DataFrame(rows, columns=list(COLUMNS[:-1]))
     return table.assign(dropped=~is_released(table["source"]))
 
 
-def symbolic_faults(record: Mapping) -> Found:
-    """Who speaks while away, and who comes or goes without a line of their own that says so."""
-    utterances = (record.get("record") or {}).get("utterances", [])
-    there = set(utterances[0]["present"]) if utterances else set()
-    for number, said in enumerate(utterances, start=1):
-        speaker, present = said["speaker"], set(said["present"])
-        if speaker not in present:
-            yield "absent speaker", f"{speaker} speaks in line {number}"
-        arriving = {speaker} if said["event"] in ("return", "join") else set()
-        for name in sorted(present - there - arriving):
-            yield "unannounced", f"{name} is there from line {number} on"
-        for name in sorted(there - present):
-            yield "unannounced", f"{name} is gone from line {number} on"
-        there = present - {speaker} if said["event"] == "leave" else present
-
-
-def _text_faults(record: Mapping) -> Found:
-    contexts = (record[field].splitlines() for field in ("short_context", "full_context"))
-    short, full = ([" ".join(x.split()) for x in lines if x.strip()] for lines in contexts)
+def text_faults(record: Mapping) -> Faults:
+    """Lines that are no turns or stand twice, and a short context that is no part of the full."""
+    short = _lines(record["short_context"])
+    full = _lines(record["full_context"])
     for line in dict.fromkeys(full + short):
         if not turns(line):
             yield "no turn", f"found {files.shown(line)}, expected 'Name: text'"
-    if not any(full[i : i + len(short)] == short for i in range(len(full) - len(short) + 1)):
+    if not any(full[start : start + len(short)] == short for start in range(len(full))):
         yield "not in full", "the short context is no part of the full one"
     for number, (line, following) in enumerate(pairwise(full), start=1):
         if line == following:
             yield "repeated line", f"lines {number} and {number + 1} are both {files.shown(line)}"
 
 
-def _question_faults(record: Mapping) -> Found:
-    contexts = record["short_context"], record["full_context"]
-    in_short, in_full = ({*map(folded, speakers(context))} for context in contexts)
+def _lines(context: str) -> list[str]:
+    return [" ".join(line.split()) for line in context.splitlines() if line.strip()]
+
+
+def belief_faults(record: Mapping) -> Faults:
+    """Two answers that are one, and a person asked about whom the short context does not show."""
+    in_short = [re.escape(folded(name)) for name in speakers(record["short_context"])]
     for belief in record["beliefQAs"]:
         if folded(belief["correct_answer"]) == folded(belief["wrong_answer"]):
             yield "equal answers", repr(belief["question"])
         asked = folded(belief["question"]).partition("does ")[2]
-        named = [who for who in in_full if re.match(rf"{re.escape(who)}(?!\w)", asked)]
-        if asked and max(named, key=len, default="") not in in_short:
+        if asked and not re.match(rf"({'|'.join(in_short)})(?!\w)", asked):
             yield "silent person", repr(belief["question"])
-    lists, keys = [record[field] for field in LISTS], ("correct_answer", "wrong_answer")
-    aware, unaware = (dict.fromkeys(chain(*(one[key] for one in lists))) for key in keys)
-    for name in aware | unaware:
-        if folded(name) not in in_full:
-            yield "silent name", f"{name} speaks nowhere in the full context"
-    for name in aware:
-        if folded(name) in in_full and folded(name) not in in_short:
-            yield "silent aware", f"{name} speaks nowhere in the short context"
 
 
-def contradictions(record: Mapping) -> Found:
-    for family in ("answerability", "infoAccessibility"):
+def contradictions(record: Mapping) -> Faults:
+    """Lists of who knows that contradict the texts, themselves or the yes/no questions."""
+    in_short = set(map(folded, speakers(record["short_context"])))
+    in_full = set(map(folded, speakers(record["full_context"])))
+    silent = {}
+    for family in FAMILIES:
         listed = record[f"{family}QA_list"]
-        aware, unaware = (set(map(folded, listed[f"{key}_answer"])) for key in ("correct", "wrong"))
+        aware = set(map(folded, listed["correct_answer"]))
+        unaware = set(map(folded, listed["wrong_answer"]))
+        for name in listed["correct_answer"] + listed["wrong_answer"]:
+            if folded(name) not in in_full:
+                silent[name] = "silent name", f"{name} speaks nowhere in the full context"
+            elif folded(name) in aware - in_short:
+                silent[name] = "silent aware", f"{name} speaks nowhere in the short context"
         for name in sorted(aware & unaware):
             yield "contradiction", f"{family}: {name} listed as aware and as unaware"
-        for asked in record[f"{family}QAs_binary"]:
-            name = folded(asked["question"].removeprefix("Does ").split(" know")[0])
-            if (asked["correct_answer"] == "yes") != (name in aware):
-                answer = f"{asked['correct_answer']!r} to {asked['question']!r}"
+        for question in record[f"{family}QAs_binary"]:
+            key, text = question["correct_answer"], question["question"]
+            name = folded(text.removeprefix("Does ").partition(" know")[0])
+            if (key == "yes") != (name in aware):
                 listed_as = "aware" if name in aware else "unaware"
-                yield "contradiction", f"{family}: {answer}, listed as {listed_as}"
+                yield "contradiction", f"{family}: {key!r} to {text!r}, listed as {listed_as}"
+    yield from silent.values()
 
 
 def overlap(sets: Sequence[Mapping]) -> pd.DataFrame:
@@ -108,27 +100,42 @@ def overlap(sets: Sequence[Mapping]) -> pd.DataFrame:
     """
     rows = []
     for record in sets:
-        lists = (record[field][f"{key}_answer"] for field in LISTS for key in ("correct", "wrong"))
-        named = set(speakers(record["full_context"])).union(*lists)
-        empty = STOP_WORDS.union(*map(_words, named))
-        told = {word for _, text in turns(record["short_context"]) for word in _words(text)}
+        names = speakers(record["full_context"])
+        for family in FAMILIES:
+            listed = record[f"{family}QA_list"]
+            names = [*names, *listed["correct_answer"], *listed["wrong_answer"]]
+        context = " ".join(text for _, text in turns(record["short_context"]))
+        empty = STOP_WORDS | set(_words(" ".join(names)))
         for belief in record["beliefQAs"]:
-            answers = (_words(belief[f"{key}_answer"]) for key in ("correct", "wrong"))
-            said = ([word for word in words if word not in empty] for words in answers)
-            right, wrong = (sum(w in told for w in words) / max(len(words), 1) for words in said)
+            right = _overlap(belief["correct_answer"], context, empty)
+            wrong = _overlap(belief["wrong_answer"], context, empty)
             scenario = belief["missed_info_accessibility"]
-            meets = wrong > right if scenario == "inaccessible" else None
-            asked = belief["question"], scenario, belief["tom_type"]
-            rows.append((record["set_id"], *asked, right, wrong, meets))
+            rows.append(
+                {
+                    "set_id": record["set_id"],
+                    "question": belief["question"],
+                    "scenario": scenario,
+                    "tom_type": belief["tom_type"],
+                    "right_overlap": right,
+                    "wrong_overlap": wrong,
+                    "meets": wrong > right if scenario == "inaccessible" else None,
+                }
+            )
+    columns = ["set_id", "question", "scenario", "tom_type"]
     kinds = {"right_overlap": float, "wrong_overlap": float, "meets": "boolean"}
-    names = ["set_id", "question", "scenario", "tom_type", *kinds]
-    return pd.DataFrame(rows, columns=names).astype(kinds)
+    return pd.DataFrame(rows, columns=[*columns, *kinds]).astype(kinds)
+
+
+def _overlap(answer: str, context: str, empty: Collection[str]) -> float:
+    words = [word for word in _words(answer) if word not in empty]
+    shared = set(words) & set(_words(context))
+    return sum(word in shared for word in words) / max(len(words), 1)
 
 
 def _words(text: str) -> list[str]:
     """Lower-case words without punctuation; "Linda's" is "linda"."""
-    found = re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text.lower())
-    return [re.sub(r"['’]s$", "", word) for word in found]
+    words = re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text.lower())
+    return [re.sub(r"['’]s$", "", word) for word in words]
 
 
 def flags_form(known_set_ids: Collection[str] | None = None) -> pa.DataFrameSchema:

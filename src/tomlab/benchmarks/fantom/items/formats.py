@@ -8,11 +8,12 @@ import re
 from collections.abc import Sequence
 
 from tomlab.asking.attempts import Unparsed
+from tomlab.benchmarks.fantom.items.contexts import Line, folded
 from tomlab.benchmarks.fantom.items.outlines import Change, Outline
-from tomlab.benchmarks.fantom.items.sets import Line, folded
 from tomlab.records.files import yaml_beside
 from tomlab.scoring.answers import unanswered
 
+Segments = tuple[tuple[Line, ...], ...]
 QUESTIONS = 3  # about each piece of missed information, App. A.2
 MIN_LINES = 4  # of a segment; the paper gives no number
 # In how many lines those who leave may still speak: "I have to go." "Bye!" "See you." (Table 6).
@@ -31,29 +32,32 @@ _BELIEF = re.compile(rf"\b({_WORDS['belief']})", re.IGNORECASE)
 
 
 def parse_segment(
-    text: str, outline: Outline, number: int, *, cut: bool = False
-) -> tuple[Line, ...] | Unparsed:
-    """The utterances of segment `number`, after a prompt that ended with the first speaker's name.
+    text: str, outline: Outline, before: Segments, *, cut: bool = False
+) -> Segments | Unparsed:
+    """The segments `before` and the next one, after a prompt that ended with who speaks first.
 
     Reading stops at the first line by anybody whom the outline does not have. Those who leave do
     not count for `MIN_LINES`, and may speak in the first `FAREWELL` lines only. Everybody present
     has to speak, or the conversation would not show that they are there.
     """
-    present, change = outline.present(number), outline.change(number)
+    present = outline.present(len(before))
+    change = outline.change(len(before))
     opener = change.name if change else present[0]
     lines = _lines(_whole_lines(text, cut), outline.characters, opener)
     if lines and change:
         announced = re.search(rf"\b({_WORDS[change.kind]})\b", lines[0][1], re.IGNORECASE)
         if lines[0][0] != opener or not announced:
             return Unparsed("no announcement")
-    speakers, farewell = [speaker for speaker, _ in lines], farewell_length(lines, change)
-    staying = speakers[farewell:]
-    there = {*staying, *(name for name in speakers[:farewell] if name != opener)}
-    if not there <= set(present):
+    goodbye = farewell_length(lines, change)
+    staying = {speaker for speaker, _ in lines[goodbye:]}
+    answering = {speaker for speaker, _ in lines[:goodbye] if speaker != opener}
+    if not staying | answering <= set(present):
         return Unparsed("absent speaker")
-    if len(staying) < MIN_LINES:
+    if len(lines) - goodbye < MIN_LINES:
         return Unparsed(f"fewer than {MIN_LINES} lines")
-    return tuple(lines) if set(present) <= set(staying) else Unparsed("somebody present is silent")
+    if not set(present) <= staying:
+        return Unparsed("somebody present is silent")
+    return (*before, tuple(lines))
 
 
 def farewell_length(lines: Sequence[Line], change: Change | None) -> int:
@@ -156,3 +160,16 @@ def _whole_sentences(text: str, cut: bool) -> str:
     """A text, or its finished sentences if it was cut."""
     finished = _SENTENCES.match(text.strip())
     return (finished[0] if finished else "") if cut else text.strip()
+
+
+# How the answer to a step is read.
+PARSERS = {
+    "segment": parse_segment,
+    "missed": parse_summary,
+    "facts": parse_questions,
+    "full-answer": parse_answer,
+    "limited-answer": parse_answer,
+    "belief-question": parse_belief_question,
+    "omniscient-answer": parse_answer,
+    "centric-answer": parse_answer,
+}

@@ -1,14 +1,14 @@
-"""Outlines of FANToM conversations to be written: topic, subtopics, who is there (App. A.1)."""
+"""Outlines of FANToM conversations that a model is to write: who is there when (App. A.1)."""
 
-import random
-from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, NamedTuple
 
-from tomlab.benchmarks.fantom.items.cast import CAST, Cast, Topic
+from pydantic import ConfigDict, TypeAdapter
 
-FEWEST = 2  # people at once, App. A.1
-FIRST = (2, 3)  # people at the start, App. A.1
+from tomlab import params
+from tomlab.errors import refuse
+from tomlab.records import files
 
 
 class Change(NamedTuple):
@@ -22,6 +22,8 @@ class Change(NamedTuple):
 @dataclass(frozen=True)
 class Outline:
     """What a model is to write, one segment a subtopic, with a change before each later one."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     topic: str
     subtopics: tuple[str, ...]
@@ -41,45 +43,28 @@ class Outline:
         """Who is there all through a segment, without the one who leaves as it begins."""
         there = list(self.start)
         for change in self.changes[:segment]:
+            there = [name for name in there if name != change.name]
             if change.kind == "join":
                 there.append(change.name)
-            else:
-                there.remove(change.name)
         return tuple(there)
 
 
-def outlines(
-    topics: Sequence[Topic], cast: Cast, n: int, seed: int = 0, subtopics: int = 3
-) -> list[Outline]:
-    """`n` outlines of 2 to 4 subtopics. A larger `n` begins with the same ones; topics recur.
-
-    Two or three people are there at first. With each later subtopic somebody leaves or joins, and
-    somebody joins at least once, because nothing is missed otherwise. Who joins without having been
-    there before stepped away earlier, as the paper's one prompt for joining has it.
+def read_outlines(path: Path | str, n: int) -> list[Outline]:
+    """The first `n` outlines of a YAML file. Errors: `InputError` with all that is malformed, with
+    who leaves while away or joins while there, and if there are fewer.
     """
-    order = random.Random(seed).sample(topics, len(topics))
-    turns = ((order[i % len(order)], random.Random(f"{seed}/{i}")) for i in range(n))
-    return [_outline(topic, cast, subtopics, rng) for topic, rng in turns]
-
-
-def _outline(topic: Topic, cast: Cast, count: int, rng: random.Random) -> Outline:
-    subtopics = [subtopic.name for subtopic in rng.sample(topic.subtopics, count)]
-    names, first = rng.sample(cast.names, CAST), rng.choice(FIRST)
-    reasons = [entry.reason for entry in cast.leaving]
-    present, strangers, away, changes = names[:first], names[first:], {}, []
-    for left in range(count - 1, 0, -1):
-        # Of those who were never there the next one, so that those who left can return as often.
-        candidates = [*away, *strangers[:1]] if len(present) < CAST else []
-        last_chance = left == 1 and all(change.kind == "leave" for change in changes)
-        may_leave = len(present) > FEWEST and not last_chance
-        if may_leave and not (candidates and rng.random() < 0.5):
-            name = rng.choice(present)
-            present.remove(name)
-            away[name] = rng.choice(reasons)
-            changes.append(Change("leave", name, away[name]))
-        else:
-            name = rng.choice(candidates)
-            strangers = [stranger for stranger in strangers if stranger != name]
-            present.append(name)
-            changes.append(Change("join", name, away.pop(name, None) or rng.choice(reasons)))
-    return Outline(topic.topic, tuple(subtopics), tuple(names[:first]), tuple(changes))
+    content = params.parsed(files.read_text(path), path)
+    outlines = params.checked(TypeAdapter(list[Outline]).validate_python, content, str(path))
+    problems = []
+    if len(outlines) < n:
+        problems.append(f"found {len(outlines)} outlines, expected {n} for llm_conversations")
+    for number, outline in enumerate(outlines, start=1):
+        where = f"outline {number}, field changes"
+        found, expected = len(outline.changes), len(outline.subtopics) - 1
+        if found != expected:
+            problems.append(f"{where}: found {found}, expected {expected}, one a later subtopic")
+        for segment, change in enumerate(outline.changes):
+            if (change.kind == "leave") != (change.name in outline.present(segment)):
+                problems.append(f"{where}: found {change.kind} of {change.name} at the wrong time")
+    refuse(problems, str(path))
+    return outlines[:n]

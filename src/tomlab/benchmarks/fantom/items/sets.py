@@ -5,35 +5,27 @@ it. `set_id` says conversation, part and set ("12-0-1").
 """
 # ruff: noqa: N815 (fields are called as in the release)
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pydantic
 
+from tomlab.benchmarks.fantom.items.attendance import disputes, who_knows
+from tomlab.benchmarks.fantom.items.contexts import Line, written
 from tomlab.errors import InputError, refuse
 from tomlab.params import matches
 from tomlab.records import files
 
 RELEASED_SOURCE = "released:fantom_v1"
-_READ = files.yaml_beside(__file__)
-RELEASED_COUNTS, _ACCESS = _READ["released"], _READ["access"]
-WORDINGS = tuple(kind[asked] for kind in _ACCESS.values() for asked in ("list", "yes_no"))
+RELEASED_COUNTS = files.yaml_beside(__file__)["released"]
 SCENARIOS = ("inaccessible", "accessible")
 BELIEF_TYPES = tuple(f"tom:belief:{scenario}" for scenario in SCENARIOS)
 
-# A name is up to three words that do not begin as a sentence in small letters would.
-_NAME = re.compile(r"(?![a-z])[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}")
-_TURN = re.compile(r"([^:]+?) ?: *(\S.*)")
-# What stands between the names of several people who say one thing.
-_JOINT = re.compile(r",? (?:and|&) | ?& ?|, ?")
-
-Line = tuple[str, str]  # speaker, what they say
 Text = Annotated[str, pydantic.Field(pattern=r"\S")]
 SetId = Annotated[str, matches(r"[^\s-]+(-[^\s-]+){2}", "conversation-part-set, such as 12-0-1")]
-_SOURCES = "authored, grammar, llm:<model> or released:<name>"
-Source = Annotated[str, matches("authored|grammar|(llm|released):.+", _SOURCES)]
+_SOURCES = "authored, llm:<model> or released:<name>"
+Source = Annotated[str, matches("authored|(llm|released):.+", _SOURCES)]
 Scenario = Literal[SCENARIOS]
 
 
@@ -88,16 +80,32 @@ class BinaryQuestion(_Record):
 BinaryQuestions = Annotated[list[BinaryQuestion], pydantic.Field(min_length=1)]
 
 
-class Utterance(_Record):
-    """One utterance of a conversation by grammar, see `conversation`."""
+class Event(_Record):
+    """Somebody comes or goes in a turn; whoever leaves does so after it."""
 
-    speaker: str
-    present: list[str]
-    event: Literal["leave", "return", "join"] | None
+    turn: int
+    event: Literal["leaves", "returns", "joins"]
+    name: Text
 
 
-class Symbolic(_Record):
-    utterances: list[Utterance]
+class Story(_Record):
+    """How the conversation of a set of ours goes: see `attendance`. Turns are numbers from 1.
+
+    start, end: the first and the last turn of the short context; told: the turns that tell the
+    fact; there: who is there at first; about: what the fact is about; claim: what it says.
+    """
+
+    author: Text
+    topic: Text
+    person_x: Text
+    owner: Text
+    about: Text
+    claim: Text
+    start: int
+    end: int
+    told: Annotated[list[int], pydantic.Field(min_length=1)]
+    there: list[Text]
+    events: list[Event]
 
 
 class QuestionSet(_Record):
@@ -111,13 +119,14 @@ class QuestionSet(_Record):
     infoAccessibilityQA_list: ListQuestion
     answerabilityQAs_binary: BinaryQuestions
     infoAccessibilityQAs_binary: BinaryQuestions
-    record: Symbolic | None = None
+    record: Story | None = None
 
 
 def read_sets(path: Path | str) -> list[dict]:
-    """The records of a JSON file in the released format, as they stand there, but for a belief's
-    `missed_info_accessibility`, which is filled in where it is left out. Errors: `InputError` with
-    file, record, set_id and field of everything at fault.
+    """The records of a JSON file in the released format, ours, the release or a user's, as they
+    stand there, but for a belief's `missed_info_accessibility`, which is filled in where it is left
+    out. Errors: `InputError` with file, record, set_id and field of everything at fault, and of
+    everything that differs from what a record beside the set says.
     """
     text = files.read_text(path)
     try:
@@ -128,12 +137,14 @@ def read_sets(path: Path | str) -> list[dict]:
         raise InputError(f"{path}: found {files.shown(records)}, expected a list of question sets")
     problems = files.unfit(enumerate(records, start=1), QuestionSet, "set_id", "record")
     refuse(list(problems), str(path))
+    problems = []
+    for record in records:
+        if record.get("record"):
+            for field, found, expected in disputes(record):
+                where = f"set_id {record['set_id']!r}, field {field}"
+                problems.append(f"{where}: found {found}, expected {expected}")
+    refuse(problems, str(path))
     return records
-
-
-def written(lines: Sequence[Line]) -> str:
-    """Utterances as a conversation shows them, "Name: text" on each line."""
-    return "\n".join(f"{speaker}: {text}" for speaker, text in lines)
 
 
 def question_set(
@@ -147,34 +158,22 @@ def question_set(
     """One record of the released format. contexts: the short and the full conversation; fact: the
     question, its full and its limited answer; beliefs: of `belief_question`; aware: who knows.
     """
-    short, full = contexts
-    asked = dict(zip(("question", "correct_answer", "wrong_answer"), fact, strict=True))
-    found = {
+    short, full = map(written, contexts)
+    question, right, wrong = fact
+    return {
         "set_id": set_id,
-        "short_context": written(short),
-        "full_context": written(full),
-        "factQA": asked | {"question_type": "fact"},
+        "short_context": short,
+        "full_context": full,
+        "factQA": {
+            "question": question,
+            "correct_answer": right,
+            "wrong_answer": wrong,
+            "question_type": "fact",
+        },
         "beliefQAs": list(beliefs),
+        **who_knows(short, full, aware),
+        "source": source,
     }
-    there = {speaker for speaker, _ in short}
-    keys = {name: "no" if name in there else "no:long" for name, _ in full}
-    keys |= {name: "yes" for name in keys if name in aware}
-    # Not that of the beliefs: somebody else of the part may have missed what PersonX heard.
-    scenario = "inaccessible" if "no" in keys.values() else "accessible"
-    for kind, asked in _ACCESS.items():
-        found[f"{asked['field']}QA_list"] = {
-            "question": asked["list"],
-            "correct_answer": [name for name in keys if name in aware],
-            "wrong_answer": [name for name in keys if name not in aware],
-            "question_type": f"tom:{kind}:list",
-            "missed_info_accessibility": scenario,
-        }
-        about = {"question_type": f"tom:{kind}:binary", "missed_info_accessibility": scenario}
-        found[f"{asked['field']}QAs_binary"] = [
-            {"question": asked["yes_no"].format(name=name), "correct_answer": key, **about}
-            for name, key in keys.items()
-        ]
-    return found | {"source": source}
 
 
 def belief_question(question: str, right: str, wrong: str, order: str, scenario: str) -> dict:
@@ -192,22 +191,3 @@ def belief_question(question: str, right: str, wrong: str, order: str, scenario:
 def source_of(record: Mapping) -> str:
     """Who wrote a record: its `source`, else the release, whose records do not say."""
     return record.get("source", RELEASED_SOURCE)
-
-
-def turns(context: str) -> list[tuple[tuple[str, ...], str]]:
-    """Who says what, line by line; a line that is no "Name: text" is left out. A turn has several
-    speakers where the release joins them: "A & B: text", "A, B, and C: text".
-    """
-    found = (_TURN.fullmatch(line.strip()) for line in context.splitlines())
-    said = ((tuple(_JOINT.split(hit[1])), hit[2]) for hit in found if hit)
-    return [(names, text) for names, text in said if all(map(_NAME.fullmatch, names))]
-
-
-def speakers(context: str) -> list[str]:
-    """Who speaks, alone or with others, in the order in which they first do."""
-    return list(dict.fromkeys(name for names, _ in turns(context) for name in names))
-
-
-def folded(text: str) -> str:
-    """A text for comparison: case and spacing do not tell two apart."""
-    return " ".join(text.casefold().split())
