@@ -25,7 +25,6 @@ from tomlab.benchmarks.simpletom.items.stories import (
     SCENARIOS,
     SEVERITIES,
     story_table,
-    story_text,
 )
 from tomlab.errors import InputError
 from tomlab.models.specs import Request, Response
@@ -109,9 +108,9 @@ def story_requests(
 
 def annotation_requests(stories: pd.DataFrame, **options) -> list[Request]:
     """One request a story for the questions people get (App. D). options: of `attempts.request`."""
-    shown = ("person_x", "key_information", "question", "unaware_action", "aware_action")
+    shown = ("story", "person_x", "key_information", "question", "unaware_action", "aware_action")
     every = stories.to_dict("records")
-    rows = [{"story": story_text(one)} | {name: one[name] for name in shown} for one in every]
+    rows = [{name: one[name] for name in shown} for one in every]
     options |= {"shared": (), "max_tokens": 60}
     return [request("simpletom/annotate", row, **options) for row in rows]
 
