@@ -12,7 +12,6 @@ from tomlab.benchmarks import bigtom, fantom, simpletom
 from tomlab.benchmarks.fantom.items.cast import read_cast, read_topics
 from tomlab.benchmarks.fantom.items.grammar import generate
 from tomlab.benchmarks.omnitom.items import records
-from tomlab.benchmarks.simpletom.items.stories import read_stories
 from tomlab.scoring import cues, readers
 
 SIDES = [True, False] * 10
@@ -149,7 +148,7 @@ def our_choices(name):
         files = read_topics(data / "topics.yaml"), read_cast(data / "cast.yaml")
         sets = generate(*files, conversations=60, seed=0)
         return readers.choices(fantom, fantom.compose(sets), "short")
-    items = simpletom.compose(read_stories(data / "stories.csv"), 0)
+    items = simpletom.read_released(data / "questions")
     found = readers.choices(simpletom, items, "none")
     # In the paper's protocol the other two questions have one answer; twins are what balances them.
     return found[found["kind"].str.startswith("behavior")]

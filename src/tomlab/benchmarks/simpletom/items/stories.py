@@ -21,10 +21,12 @@ SCENARIOS = tuple(_LISTS["scenarios"])
 
 def story_table(rows: list[dict]) -> pd.DataFrame:
     """Rows as a story table; what is absent is "", and `story` the two sentences."""
-    table = pd.DataFrame([{**dict.fromkeys(COLUMNS, ""), **row} for row in rows])
-    table = pd.DataFrame(table, columns=list(COLUMNS))
-    sentences = (table["key_information"] + " " + table["second_sentence"]).str.strip()
-    table["story"] = table["story"].where(table["story"] != "", sentences)
+    stories = []
+    for row in rows:
+        story = {**dict.fromkeys(COLUMNS, ""), **row}
+        sentences = f"{story['key_information']} {story['second_sentence']}".strip()
+        stories.append(story | {"story": story["story"] or sentences})
+    table = pd.DataFrame(stories, columns=list(COLUMNS))
     return table.astype({**dict.fromkeys(COLUMNS, str), "severity": int})
 
 
