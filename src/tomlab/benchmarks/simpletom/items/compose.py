@@ -1,7 +1,7 @@
 """SimpleToM's items (Sec. 2.3), prompts of interventions (Sec. 5.3, App. G), wordings (App. F)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import pandas as pd
@@ -20,46 +20,27 @@ NAME = "simpletom"
 KEYS = ("A", "B", "C", "D")
 QUESTIONS = ("mental_state", "behavior", "judgment")
 MAIN, AWARE = "main", "aware"
-# The judgment's wordings (App. F): question and options.
-WORDINGS = yaml_beside(__file__)
+_TEXTS = yaml_beside(__file__)
+WORDINGS = _TEXTS["wordings"]  # of the judgment (App. F): question and options
 # A part of the items is drawn by story, so that first failures have all their questions: one of
 # each set of entities, on which intervals cluster, before a second of any, each scenario in turn.
 UNIT, STRATA = "story_id", ("group_id", "scenario")
-_SYSTEM, _RESPOND = "simpletom/system", "simpletom/respond"
-_STAR = (_SYSTEM, "simpletom/cot-star")
 
 
 class Method(NamedTuple):
     """How a question is put."""
 
-    prompts: tuple[str, ...] = (_SYSTEM, _RESPOND)  # of the system message and the question's end
+    # Of the system message and of the question's end.
+    prompts: Sequence[str] = ("simpletom/system", "simpletom/respond")
     reminder: bool = False  # the model's own answer to the mental-state question stands before it
     cot: bool = False
     max_tokens: int = 20  # the release's limit for labels
-    questions: tuple[str, ...] = QUESTIONS[1:]
-    variants: tuple[str, ...] = (MAIN,)  # of the items
+    questions: Sequence[str] = QUESTIONS[1:]
+    variants: Sequence[str] = (MAIN,)  # of the items
 
 
-_LONG = {"cot": True, "max_tokens": 500}  # the release's limit for chain of thought
-METHODS = {
-    "none": Method(questions=QUESTIONS),
-    "ms-remind": Method(reminder=True),
-    "sysp": Method(("simpletom/sysp", _RESPOND)),
-    "sysp-star": Method(("simpletom/sysp-star", _RESPOND)),
-    "cot": Method((_SYSTEM, "simpletom/cot"), **_LONG),
-    "cot-star": Method(_STAR, **_LONG),
-    "cot-star-ms": Method(_STAR, **_LONG, reminder=True),
-    # Chain of thought on the mental state: no table of the paper has it, the release asks it.
-    "cot-state": Method((_SYSTEM, "simpletom/cot"), **_LONG, questions=QUESTIONS[:1]),
-    "cot-star-state": Method(_STAR, **_LONG, questions=QUESTIONS[:1]),
-    # Asked like `none`: the other judgment wordings of App. F; the twins, which the paper lacks.
-    "wordings": Method(questions=("judgment",), variants=tuple(WORDINGS)[1:]),
-    "aware": Method(questions=QUESTIONS, variants=(AWARE,)),
-    "likelihood": Method(
-        ("techniques/likelihood",), max_tokens=1, questions=QUESTIONS, variants=(MAIN, AWARE)
-    ),
-    **techniques.methods("none", Method(questions=QUESTIONS)),
-}
+METHODS = {name: Method(**options) for name, options in _TEXTS["methods"].items()}
+METHODS |= techniques.methods("none", Method(questions=QUESTIONS))
 
 # Why no item may fit a method, and what to do then; see `evaluation.plan`.
 WITHOUT_ITEMS = {

@@ -67,6 +67,13 @@ _AWARE = re.compile(r'(Is|Are) .+? likely to be aware that "(?P<key_information>
 _JUDGMENT_FORM = 'Next, X "…" and not "…". The behavior of X can be best described as:'
 _AWARE_FORM = 'Is X likely to be aware that "…"?'
 _STANCE = ("Reasonable", "Not reasonable")  # the options, the right one first
+# What a twin shares with its story's question, and what it does not.
+_OF_TWINS = (
+    ("question", "question", True),
+    ("texts", "choices", True),
+    ("story", "story", False),
+    ("right", "answerKey", False),
+)
 ODD_COLUMNS = ("place", "item_id", "found", "expected")
 
 
@@ -141,21 +148,18 @@ def _faults_of_twins(questions: Mapping[str, _Question]) -> list[str]:
     for place, twin in questions.items():
         if not twin.twin_of:
             continue
-        where = f"{place}, id {twin.id!r}"
-        if twin.twin_of not in main:
+        where = f"{place}, id {twin.id!r}, field"
+        story = main.get(twin.twin_of)
+        if story is None:
             expected = "expected the id of a question that is no twin"
-            faults.append(f"{where}, field twin_of: found {twin.twin_of!r}, {expected}")
+            faults.append(f"{where} twin_of: found {twin.twin_of!r}, {expected}")
             continue
-        story = main[twin.twin_of]
-        if (twin.question, twin.texts) != (story.question, story.texts):
-            expected = f"expected those of {story.id!r}, whose twin it is"
-            found = files.shown((twin.question, twin.texts))
-            faults.append(f"{where}, fields question and choices: found {found}, {expected}")
-        for field, name in {"story": "story", "right": "answerKey"}.items():
-            if getattr(twin, field) == getattr(story, field):
-                found = f"found {files.shown(getattr(twin, field))}"
-                expected = f"expected another than that of {story.id!r}, whose twin it is"
-                faults.append(f"{where}, field {name}: {found}, {expected}")
+        for field, name, is_shared in _OF_TWINS:
+            value = getattr(twin, field)
+            if (value == getattr(story, field)) != is_shared:
+                expected = "that" if is_shared else "another than that"
+                expected = f"expected {expected} of {story.id!r}, whose twin it is"
+                faults.append(f"{where} {name}: found {files.shown(value)}, {expected}")
     return faults
 
 
