@@ -20,7 +20,6 @@ from faults_samples import Case
 from tomlab.benchmarks import bigtom, omnitom, simpletom
 from tomlab.benchmarks.omnitom.items import records
 from tomlab.benchmarks.omnitom.items.compose import table_text
-from tomlab.benchmarks.simpletom.items import stories
 from tomlab.errors import InputError
 from tomlab.models import answers
 from tomlab.models.ask import ask
@@ -329,7 +328,7 @@ def odd_tables(_: Path) -> Iterator[Case]:
     told = records.read_records(DATA / "omnitom/stories.jsonl")[:2]
     given = {
         "bigtom": bigtom.read_released(DATA / "bigtom/templates.csv").head(4),
-        "simpletom": simpletom.compose(stories.read_stories(DATA / "simpletom/stories.csv").head(4)),
+        "simpletom": simpletom.read_released(DATA / "simpletom/questions").head(12),
         "omnitom": omnitom.asked(omnitom.compose(told), "stage2-L3"),
     }  # fmt: skip
     faces = {"bigtom": bigtom, "simpletom": simpletom, "omnitom": omnitom}

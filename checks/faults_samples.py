@@ -18,7 +18,7 @@ from tomlab.benchmarks.omnitom import calibration
 from tomlab.benchmarks.omnitom.items import filtering as omnitom_filtering
 from tomlab.benchmarks.omnitom.items import records
 from tomlab.benchmarks.simpletom.items import filtering as simpletom_filtering
-from tomlab.benchmarks.simpletom.items import stories, writing
+from tomlab.benchmarks.simpletom.items import writing
 from tomlab.paths import DATA
 from tomlab.records.files import read_form
 
@@ -140,7 +140,6 @@ def samples() -> dict[str, Sample]:
     known = [{"story_id": 1, "beliefs": [{}, {}]}, {"story_id": 2, "beliefs": [{}, {}]}]
     lines = (DATA / "omnitom/stories.jsonl").read_text(encoding="utf-8").splitlines()[:3]
     authored = {name: [""] for name in (*templates.HEADER, *templates.LABELS)}
-    told = dict.fromkeys(c for c in stories.COLUMNS if c not in ("source", *stories.OPTIONAL))
     question_sets = _question_sets()
 
     def one(path: str, read: Read, content: bytes, **more: Any) -> Sample:
@@ -155,14 +154,6 @@ def samples() -> dict[str, Sample]:
             spare=templates.LABELS,
         ),
         "bigtom.csv": one("bigtom.csv", bigtom.read_released, _released_templates()),
-        "stories.csv": one(
-            "stories.csv",
-            stories.read_stories,
-            _head("simpletom/stories.csv", 3),
-            wrong={name: [""] for name in told}
-            | {"severity": [*_NUMBER, "0", "4"], "scenario": ["", "elsewhere"]},
-            spare=("author",),
-        ),
         "scenarios.csv": one(
             "scenarios.csv",
             writing.read_scenarios,

@@ -21,7 +21,6 @@ from tomlab.asking.likelihood import generated
 from tomlab.benchmarks import bigtom, simpletom
 from tomlab.benchmarks.fantom import scoring as fantom_scoring
 from tomlab.benchmarks.fantom.scoring import BY_PAPER, BY_RELEASE, yes_or_no
-from tomlab.benchmarks.simpletom.items.stories import read_stories
 from tomlab.models import specs
 from tomlab.records import deviations, tidy
 from tomlab.reporting.numbers import number
@@ -107,8 +106,8 @@ def without_a_run() -> Iterator[tuple[str, str]]:
     """What is measured on constructed answers, our own items and the released texts."""
     changed = differ_by_paper(CONSTRUCTED)
     yield "FAN-3", f"{len(changed)} of {len(CONSTRUCTED)} constructed answers"
-    stories = read_stories(paths.DATA / "simpletom" / "stories.csv")
-    asked = simpletom.asked(simpletom.compose(stories), "cot").to_dict("records")
+    items = simpletom.read_released(paths.DATA / "simpletom" / "questions")
+    asked = simpletom.asked(items, "cot").to_dict("records")
     spaced = [item for item in asked if 'followed by "(A)"' in text_of(item)]
     yield "SIM-3", f"{len(spaced)} of {len(asked)} prompts"
     released = SHARED / "datasets" / "bigtom" / "bigtom.csv"

@@ -13,7 +13,6 @@ from pandas.testing import assert_frame_equal
 from tomlab.asking import evaluation
 from tomlab.asking.cluster import FOR_READERS, score
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
-from tomlab.benchmarks.simpletom.items.stories import read_stories
 from tomlab.errors import InputError
 from tomlab.models.specs import model_spec
 from tomlab.paths import DATA
@@ -48,7 +47,7 @@ def of_omnitom() -> pd.DataFrame:
 
 
 def of_simpletom() -> pd.DataFrame:
-    items = simpletom.compose(read_stories(DATA / "simpletom" / "stories.csv"))
+    items = simpletom.read_released(DATA / "simpletom" / "questions")
     return _first(items, "group_id", 5)
 
 

@@ -13,7 +13,6 @@ from faulty_server import BROKEN, COMPLETION_TOKENS, PROMPT_TOKENS, FaultyServer
 from tomlab.asking import evaluation
 from tomlab.asking.evaluation import Question, evaluate, plan, usage
 from tomlab.benchmarks import bigtom, simpletom
-from tomlab.benchmarks.simpletom.items.stories import read_stories
 from tomlab.errors import InputError
 from tomlab.models.specs import Limits, ModelSpec, Reply, Response, model_spec
 from tomlab.paths import DATA
@@ -91,7 +90,7 @@ def test_groups_of_a_smaller_number_are_among_those_of_a_larger_one(items):
 
 
 def test_first_come_stories_of_as_many_sets_as_can_be_and_of_all_scenarios():
-    stories = simpletom.compose(read_stories(DATA / "simpletom" / "stories.csv"))
+    stories = simpletom.read_released(DATA / "simpletom" / "questions")
     sets, scenarios = stories["group_id"].nunique(), stories["scenario"].nunique()
     spec = baseline(groups={"simpletom": {"none": sets + scenarios}})
     drawn = pd.DataFrame(q.item for q in plan(simpletom, stories, spec, ["none"]))

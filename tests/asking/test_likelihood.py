@@ -29,8 +29,9 @@ def items_of(benchmark) -> pd.DataFrame:
     if benchmark is fantom:
         items = fantom.compose(random_sets(0))
     elif benchmark is simpletom:
-        told = [{"aware_sentence": "She sees a beetle."}, {"aware_sentence": "One bites her."}]
-        items = simpletom.compose(simpletom_stories.stories(*told))
+        texts = {"s1": "She sees a beetle.", "s2": "One bites her."}
+        items = simpletom.compose(simpletom_stories.stories({}, {}))
+        items = simpletom_stories.with_twins(items, texts)
     else:
         file = "templates.csv" if benchmark is bigtom else "stories.jsonl"
         items = benchmark.read_released(DATA / benchmark.NAME / file)

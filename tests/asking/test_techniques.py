@@ -11,20 +11,20 @@ import pytest
 from bigtom_templates import MEI
 from fantom_quince import question_set
 from faulty_server import BROKEN, Act
+from simpletom_stories import our_stories
 from tomlab.asking import prompts, techniques
 from tomlab.asking.evaluation import evaluate, plan
 from tomlab.asking.techniques import perceived
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.omnitom.items.records import read_records
 from tomlab.benchmarks.omnitom.scoring import Judge
-from tomlab.benchmarks.simpletom.items.stories import read_stories
 from tomlab.errors import InputError
 from tomlab.models.specs import Limits, model_spec
 from tomlab.paths import DATA
 
 ITEMS = {
     bigtom: bigtom.compose(pd.DataFrame([MEI])),
-    simpletom: simpletom.compose(read_stories(DATA / "simpletom" / "stories.csv").head(3)),
+    simpletom: simpletom.compose(our_stories().head(3)),
     fantom: fantom.compose([question_set()]),
     omnitom: omnitom.compose(read_records(DATA / "omnitom" / "stories.jsonl")[:2]),
 }

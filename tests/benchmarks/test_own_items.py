@@ -11,21 +11,20 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from simpletom_stories import OURS, our_stories
 from tomlab.benchmarks.bigtom.items import templates as bigtom
 from tomlab.benchmarks.omnitom.items import grammar
 from tomlab.benchmarks.omnitom.items.records import read_records, read_tombench
-from tomlab.benchmarks.simpletom.items.stories import read_stories, story_text
 from tomlab.paths import DATA, ROOT
 
 SHARED = ROOT.parent / "shared" / "datasets"
 TEMPLATES = DATA / "bigtom" / "templates.csv"
-SETS = DATA / "simpletom" / "stories.csv"
 RECORDS = DATA / "omnitom" / "stories.jsonl"
 
 SAME_WORDS = 0.5
 
 pytestmark = pytest.mark.skipif(
-    not (TEMPLATES.is_file() and SETS.is_file() and RECORDS.is_file()),
+    not (TEMPLATES.is_file() and OURS.is_dir() and RECORDS.is_file()),
     reason="data is missing: `make data` pulls it",
 )
 
@@ -57,9 +56,9 @@ def templates():
 @pytest.fixture(scope="module")
 def ours(templates) -> dict[str, str]:
     """Every authored story by its id, all severities of SimpleToM's."""
-    sets = read_stories(SETS).to_dict("records")
+    sets = our_stories().to_dict("records")
     found = dict(zip("bigtom " + templates["template_id"], bigtom.stories(templates), strict=True))
-    found |= {f"simpletom {story['story_id']}": story_text(story) for story in sets}
+    found |= {f"simpletom {story['story_id']}": story["story"] for story in sets}
     return found | {f"omnitom {r['story_id']}": r["story"] for r in read_records(RECORDS)}
 
 

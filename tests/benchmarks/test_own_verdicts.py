@@ -5,6 +5,7 @@ everybody knows everything is wrong where somebody doesn't, and the order of opt
 import pytest
 
 from replies import of_baseline
+from simpletom_stories import OURS, our_stories
 from tomlab import params
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.bigtom.items.templates import read_templates
@@ -12,20 +13,19 @@ from tomlab.benchmarks.fantom.items.sets import read_sets
 from tomlab.benchmarks.omnitom.items import grammar
 from tomlab.benchmarks.omnitom.items.records import read_records
 from tomlab.benchmarks.omnitom.scoring import Judge
-from tomlab.benchmarks.simpletom.items.stories import read_stories
 from tomlab.paths import DATA
 
 FILES = {
     bigtom: DATA / "bigtom" / "templates.csv",
     fantom: DATA / "fantom" / "fantom.json",
     omnitom: DATA / "omnitom" / "stories.jsonl",
-    simpletom: DATA / "simpletom" / "stories.csv",
+    simpletom: OURS,
 }
 METHODS = {bigtom: ["0-shot"], fantom: ["short", "full"], simpletom: ["none"]}
 by_options = pytest.mark.parametrize("benchmark", METHODS, ids=lambda b: b.NAME)
 
 pytestmark = pytest.mark.skipif(
-    not all(path.is_file() for path in FILES.values()),
+    not all(path.exists() for path in FILES.values()),
     reason="data is missing: `make data` pulls it",
 )
 
@@ -35,7 +35,7 @@ def sources(benchmark):
     if benchmark is bigtom:
         return read_templates(FILES[bigtom])
     if benchmark is simpletom:
-        return read_stories(FILES[simpletom])
+        return our_stories()
     if benchmark is omnitom:
         given = params.load()["omnitom"]["generation"]
         return read_records(FILES[omnitom]) + grammar.generate(given["grammar_stories"], seed=0)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -113,10 +114,7 @@ def _draw_items(data: Path) -> None:
     """Every third template, six conversations, three sets of entities a scenario and four stories a
     category, so that a run's time does not grow with our files.
     """
-    templates, stories, records = (
-        data / name
-        for name in ("bigtom/templates.csv", "simpletom/stories.csv", "omnitom/stories.jsonl")
-    )
+    templates, records = data / "bigtom/templates.csv", data / "omnitom/stories.jsonl"
     drawn = pd.read_csv(templates, dtype=str, keep_default_na=False)[::3]
     _replace(templates, drawn.to_csv(index=False))
     conversations = data / "fantom" / "fantom.json"
@@ -124,9 +122,12 @@ def _draw_items(data: Path) -> None:
     first = list(dict.fromkeys(one["set_id"].split("-")[0] for one in sets))[:6]
     drawn = [one for one in sets if one["set_id"].split("-")[0] in first]
     _replace(conversations, json.dumps(drawn))
-    table = pd.read_csv(stories, dtype=str, keep_default_na=False)
-    drawn = table[table.groupby("scenario")["set_id"].transform(lambda s: pd.factorize(s)[0]) < 3]
-    _replace(stories, drawn.to_csv(index=False))
+    for questions in (data / "simpletom" / "questions").glob("*/test.jsonl"):
+        lines = questions.read_text(encoding="utf-8").splitlines()
+        first = [
+            line for line in lines if re.search(r'"id": "authored-\d\d-[123](-twin)?_sev', line)
+        ]
+        _replace(questions, "\n".join(first) + "\n")
     table = pd.DataFrame({"line": records.read_text(encoding="utf-8").splitlines()})
     category = table["line"].map(lambda line: json.loads(line)["story_category"])
     _replace(records, "\n".join(table.groupby(category).head(4)["line"]) + "\n")

@@ -1,6 +1,10 @@
-"""Stories to test with."""
+"""Stories to test with, and their questions."""
 
+import pandas as pd
+
+from tomlab.benchmarks.simpletom.items import released
 from tomlab.benchmarks.simpletom.items.stories import story_table
+from tomlab.paths import DATA
 
 # A story in the form of Fig. 1, written for these tests.
 OATS = {
@@ -17,15 +21,17 @@ OATS = {
     "question": "What will Wanja likely do next?",
     "unaware_action": "pay for the oats",
     "aware_action": "report the beetles",
-    "unaware_option": "",
-    "aware_option": "",
-    "aware_sentence": "",
     "negative_judgment": "Wasteful",
 }
 
 
+OURS = DATA / "simpletom" / "questions"
+
+
 def story(**changes):
-    return {**OATS, **changes}
+    changed = {**OATS, **changes}
+    sentences = f"{changed['key_information']} {changed['second_sentence']}"
+    return {"story": sentences, **changed}
 
 
 def stories(*changes):
@@ -33,3 +39,20 @@ def stories(*changes):
     return story_table(
         [story(story_id=f"s{i}", **change) for i, change in enumerate(changes, start=1)]
     )
+
+
+def our_stories():
+    """The story table of our own questions."""
+    table, _ = released.stories_of(released.read_questions(OURS))
+    return table
+
+
+def with_twins(items, texts):
+    """The items of stories and of their twins. texts: of the twins, by the story's id."""
+    twins = []
+    for item in items[items["variant"].eq("main")].to_dict("records"):
+        if item["story_id"] in texts:
+            name = f"{item['item_id']}:aware"
+            twin = item | {"item_id": name, "variant": "aware", "answer": item["reality"]}
+            twins.append(twin | {"story": texts[item["story_id"]]})
+    return pd.concat([items, pd.DataFrame(twins)], ignore_index=True)

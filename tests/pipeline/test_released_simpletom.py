@@ -12,8 +12,7 @@ from chapters import check_stages
 from faulty_server import Act, FaultyServer
 from laboratory import laboratory
 from simpletom_release import write_release
-from tomlab.benchmarks.simpletom.items.stories import read_stories
-from tomlab.paths import DATA
+from simpletom_stories import our_stories
 
 STAGES = ["generation@simpletom", "filtering@simpletom", "evaluation@simpletom-toy"]
 SETS = 4
@@ -24,7 +23,7 @@ ODD = {"question": "Was that reasonable?"}
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
     root = tmp_path_factory.mktemp("released")
-    ours = read_stories(DATA / "simpletom/stories.csv")
+    ours = our_stories()
     of_few_sets = ours[ours["set_id"].isin(ours["set_id"].unique()[:SETS])]
     write_release(root / "hub", of_few_sets.reset_index(drop=True), **ODD)
     with FaultyServer() as server:
@@ -74,7 +73,7 @@ def test_every_story_is_asked_in_every_wording_but_the_one_in_another_form(lab):
 
 
 def test_page_names_the_question_in_another_form_by_file_and_row(lab):
-    shown = page(lab, "filtering@simpletom")
+    shown = page(lab, "generation@simpletom")
     assert "judgment-qa/test.jsonl, row 1" in shown
     assert ODD["question"] in shown
 

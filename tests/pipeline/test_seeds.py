@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 
 from one_cell import ran
+from simpletom_stories import our_stories
 from tomlab.asking import evaluation
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.bigtom.items import templates, writing
 from tomlab.benchmarks.fantom.items.sets import read_sets
 from tomlab.benchmarks.omnitom.items import records
 from tomlab.benchmarks.omnitom.items import writing as omnitom_writing
-from tomlab.benchmarks.simpletom.items import stories
 from tomlab.benchmarks.simpletom.items import writing as simpletom_writing
 from tomlab.judging import grading, rewordings
 from tomlab.models.specs import model_spec
@@ -23,7 +23,7 @@ from tomlab.paths import DATA, ROOT
 from tomlab.pipeline.run_notebook import declared
 
 TEMPLATES = templates.read_templates(DATA / "bigtom/templates.csv")
-STORIES = stories.read_stories(DATA / "simpletom/stories.csv")
+STORIES = our_stories()
 SETS = read_sets(DATA / "fantom/fantom.json")[:16]
 GROUPS = 4
 SOURCES = sorted((ROOT / "notebooks").glob("*/*.ipynb"))

@@ -10,7 +10,6 @@ from fantom_sets import random_sets
 from tomlab import paths
 from tomlab.benchmarks import bigtom, fantom, simpletom
 from tomlab.benchmarks.omnitom.items import records
-from tomlab.benchmarks.simpletom.items.stories import read_stories
 from tomlab.scoring import cues, readers
 
 SIDES = [True, False] * 10
@@ -145,7 +144,7 @@ def our_choices(name):
         return readers.choices(bigtom, items, "0-shot")
     if name == "fantom":
         return readers.choices(fantom, fantom.read_released(data / "fantom.json"), "short")
-    items = simpletom.compose(read_stories(data / "stories.csv"), 0)
+    items = simpletom.read_released(data / "questions")
     found = readers.choices(simpletom, items, "none")
     # In the paper's protocol the other two questions have one answer; twins are what balances them.
     return found[found["kind"].str.startswith("behavior")]

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 import figures
-from simpletom_stories import stories
+from simpletom_stories import stories, with_twins
 from tomlab.benchmarks import simpletom
 from tomlab.benchmarks.simpletom.items.stories import SCENARIOS
 from tomlab.records import tidy
 
 METHODS = ("none", "sysp", "cot", "wordings", "aware")
-TOLD = "A clerk tells Wanja of the beetles."
+PERCEIVED = "At the till, Wanja brushes the beetles off her sleeve."
 
 
 def drawn(folder, monkeypatch, models, methods, sets=12):
@@ -21,12 +21,13 @@ def drawn(folder, monkeypatch, models, methods, sets=12):
             "scenario": SCENARIOS[i % 2],
             "set_id": f"set{i}",
             "severity": severity,
-            "aware_sentence": TOLD if severity == 2 else "",
         }
         for i in range(sets)
         for severity in (1, 2, 3)
     ]
-    items = simpletom.compose(stories(*rows))
+    table = stories(*rows)
+    texts = dict.fromkeys(table.loc[table["severity"] == 2, "story_id"], PERCEIVED)
+    items = with_twins(simpletom.compose(table), texts)
     policies = {m: m if m in ("random", "omniscient") else "random" for m in models}
     answers = {
         m: figures.by_baseline(simpletom, items, policy, methods) for m, policy in policies.items()

@@ -682,14 +682,6 @@ def test_question_agrees_with_person_x_in_number(person, verb):
     assert question.startswith(f"{verb} {person} likely to be aware")
 
 
-def test_behavior_has_its_own_options_where_a_story_has_some():
-    own = {"unaware_option": "carry the chips out", "aware_option": "carry the chips back"}
-    items = simpletom.compose(story_table([{**MARY, **own}])).set_index("question_type")
-    behavior, judgment = items.loc["behavior"], items.loc["judgment"]
-    assert (behavior["answer"], behavior["reality"]) == tuple(own.values())
-    assert set(judgment["question"].str.contains(MARY["unaware_action"])) == {True}
-
-
 def test_braces_in_a_story_are_left_alone():
     action = "pay for {n} of the {x}"
     items = simpletom.compose(story_table([{**MARY, "unaware_action": action}]))

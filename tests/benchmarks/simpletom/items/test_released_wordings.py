@@ -15,7 +15,7 @@ from simpletom_stories import OATS, stories, story
 from simpletom_texts import TRIO
 from tomlab.asking import evaluation
 from tomlab.benchmarks import simpletom
-from tomlab.benchmarks.simpletom.items import formats, released, writing
+from tomlab.benchmarks.simpletom.items import compose, formats, released, writing
 from tomlab.benchmarks.simpletom.items.stories import story_table
 from tomlab.errors import InputError
 from tomlab.models import specs
@@ -57,7 +57,7 @@ def test_wordings_of_a_release_are_those_of_the_story_it_was_made_of(folder):
     questions = released.read_questions(folder)
     told, odd = released.stories_of(questions)
     judged = told.assign(negative_judgment="Wasteful")
-    asked = wordings(released.with_wordings(questions, judged))
+    asked = wordings(compose.with_wordings(questions, judged))
     ours = wordings(simpletom.compose(STORIES))
     assert odd.empty
     assert len(asked) == len(ours) == (len(WITHOUT_WORD) + len(WITH_WORD)) * len(STORIES)
@@ -113,7 +113,7 @@ def test_person_and_actions_of_any_story_are_found_in_its_questions(person, firs
         | {"key_information": key, "negative_judgment": ""}
     )
     items = simpletom.compose(table)
-    main = items[items["variant"] == "main"].assign(place="file, row 1")
+    main = items[items["variant"] == "main"].assign(place="file, row 1", negative_judgment="")
     told, odd = released.stories_of(main)
     assert odd.empty
     [found] = told.to_dict("records")
@@ -196,7 +196,7 @@ def test_word_is_asked_of_a_model_once_a_story_and_kept(folder, tmp_path):
     pd.testing.assert_frame_equal(table, again)
     assert OATS["unaware_action"] in prompt
     judged = writing.with_judgments(told, [table])
-    asked = wordings(released.with_wordings(questions, judged))
+    asked = wordings(compose.with_wordings(questions, judged))
     counts = asked["variant"].value_counts().to_dict()
     assert counts == dict.fromkeys([*WITHOUT_WORD, *WITH_WORD], len(STORIES))
     options = asked[asked["variant"] == "three-way"]["choices"].map(sorted)
@@ -270,7 +270,7 @@ def test_page_counts_the_stories_that_no_model_was_asked_about():
 
 
 def test_ratings_of_harm_and_unethicality_are_asked_and_read():
-    table = pd.DataFrame([story(), story(story_id="b")]).assign(story="A story.")
+    table = pd.DataFrame([story(story="A story."), story(story_id="b", story="A story.")])
     for scale in writing.SCALES:
         requests = writing.rating_requests(table, scale)
         assert all("A story." in request.messages[-1]["content"] for request in requests)

@@ -1,67 +1,29 @@
-"""Story files, good and hostile, and the format of Sec. 2.2 and App. E.4, rule by rule."""
-
-import csv
-import io
+"""Our stories, and the format of Sec. 2.2 and App. E.4, rule by rule."""
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from simpletom_stories import OATS, story
+from simpletom_stories import OATS, OURS, our_stories, story
 from tomlab.benchmarks.simpletom.items.stories import (
     COLUMNS,
     OPTIONAL,
     SCENARIOS,
     SEVERITIES,
     format_problems,
-    read_stories,
-    story_text,
+    story_table,
 )
 from tomlab.benchmarks.simpletom.items.writing import read_scenarios
 from tomlab.errors import InputError
-from tomlab.paths import DATA
 
-HEADER = [name for name in COLUMNS if name != "source"]
-OURS = DATA / "simpletom" / "stories.csv"
+# Ours
 
 
-@pytest.fixture
-def file(tmp_path):
-    """A story file of rows (changes to the oats) or of bytes."""
-
-    def write(*rows, header=HEADER, content=None):
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows([[story(**row)[name] for name in header] for row in rows])
-        path = tmp_path / "mine.csv"
-        path.write_bytes(text.getvalue().encode() if content is None else content)
-        return path
-
-    return write
-
-
-@pytest.fixture
-def complaint(file):
-    def read(*rows, **options):
-        with pytest.raises(InputError) as caught:
-            read_stories(file(*rows, **options))
-        assert "mine.csv" in str(caught.value)
-        return str(caught.value)
-
-    return read
-
-
-# Reading
-
-
-@pytest.mark.skipif(not OURS.is_file(), reason="data/simpletom is missing: `make data` pulls it")
+@pytest.mark.skipif(not OURS.is_dir(), reason="data/simpletom is missing: `make data` pulls it")
 class TestOurs:
     @pytest.fixture(scope="class")
     @staticmethod
     def ours():
-        return read_stories(OURS)
+        return our_stories()
 
     def test_ten_scenarios_have_as_many_sets_of_three_severities(self, ours):
         sets = ours.groupby(["scenario", "set_id"])["severity"].agg(sorted)
@@ -77,7 +39,7 @@ class TestOurs:
         self, ours
     ):
         own = ("story_id", "severity", "key_information", "aware_action", "negative_judgment")
-        own += ("aware_sentence",)
+        own += ("story",)
         shared = [name for name in COLUMNS if name not in own]
         assert len(ours[shared].drop_duplicates()) == ours["set_id"].nunique()
 
@@ -88,47 +50,9 @@ class TestOurs:
         assert people[people != ""].is_unique
 
 
-def test_story_file_becomes_a_story_table(file):
-    table = read_stories(file({}))
-    assert list(table.columns) == list(COLUMNS)
-    assert table.to_dict("records") == [OATS]
-
-
-def test_story_that_says_none_is_no_missing_value(file):
-    assert read_stories(file({"person_x": "None"}))["person_x"].tolist() == ["None"]
-
-
-def test_person_y_and_the_word_of_judgment_may_be_absent(file):
-    assert {"person_y", "negative_judgment"} < set(OPTIONAL)
-    table = read_stories(file({"person_y": "", "negative_judgment": ""}))
-    assert table[["person_y", "negative_judgment"]].values.tolist() == [["", ""]]
-
-
-def test_all_problems_come_at_once_with_row_and_field(complaint):
-    said = complaint(
-        {"key_information": "  "}, {"scenario": "zoo", "severity": "4"}, {"story_id": "oats_sev2"}
-    )
-    assert "row 2, field key_information: found nothing" in said
-    assert "row 3, field scenario: found 'zoo', expected food item in grocery store" in said
-    assert "row 3, field severity: found '4', expected 1, 2, 3" in said
-    assert "row 4: story_id 'oats_sev2' stands in row 2 too, expected once" in said
-
-
-def test_header_alone_holds_no_story(complaint):
-    assert "no story in it" in complaint()
-
-
-@given(st.binary(max_size=200))
-@settings(max_examples=50, deadline=None)
-def test_any_bytes_are_a_table_or_an_input_error(tmp_path_factory, content):
-    path = tmp_path_factory.getbasetemp() / "any_stories.csv"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=r"any_stories\.csv"):
-        read_stories(path)
-
-
 def test_story_is_its_two_sentences_the_key_information_first():
-    assert story_text(OATS) == (
+    [row] = story_table([OATS]).to_dict("records")
+    assert row["story"] == (
         "The box of oats has beetles in it. "
         "Wanja takes the box off the shelf and joins the queue at the till."
     )
@@ -163,7 +87,7 @@ def test_all_that_is_wrong_with_scenario_texts_is_told_at_once(tmp_path):
 
 
 def test_story_in_the_format_has_no_problem():
-    assert format_problems(OATS) == []
+    assert format_problems(story()) == []
 
 
 @pytest.mark.parametrize("name", [name for name in COLUMNS if name not in OPTIONAL])

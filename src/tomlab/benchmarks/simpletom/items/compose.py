@@ -1,13 +1,13 @@
 """SimpleToM's items (Sec. 2.3), prompts of interventions (Sec. 5.3, App. G), wordings (App. F)."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import pandas as pd
 
 from tomlab.asking import prompts, techniques
-from tomlab.benchmarks.simpletom.items.stories import ENTITIES, story_text
+from tomlab.benchmarks.simpletom.items.stories import ENTITIES
 from tomlab.errors import InputError
 from tomlab.records.files import yaml_beside
 from tomlab.records.tidy import check
@@ -20,53 +20,34 @@ NAME = "simpletom"
 KEYS = ("A", "B", "C", "D")
 QUESTIONS = ("mental_state", "behavior", "judgment")
 MAIN, AWARE = "main", "aware"
-# The judgment's wordings (App. F): question and options.
-WORDINGS = yaml_beside(__file__)
+_TEXTS = yaml_beside(__file__)
+WORDINGS = _TEXTS["wordings"]  # of the judgment (App. F): question and options
 # A part of the items is drawn by story, so that first failures have all their questions: one of
 # each set of entities, on which intervals cluster, before a second of any, each scenario in turn.
 UNIT, STRATA = "story_id", ("group_id", "scenario")
-_SYSTEM, _RESPOND = "simpletom/system", "simpletom/respond"
-_STAR = (_SYSTEM, "simpletom/cot-star")
 
 
 class Method(NamedTuple):
     """How a question is put."""
 
-    prompts: tuple[str, ...] = (_SYSTEM, _RESPOND)  # of the system message and the question's end
+    # Of the system message and of the question's end.
+    prompts: Sequence[str] = ("simpletom/system", "simpletom/respond")
     reminder: bool = False  # the model's own answer to the mental-state question stands before it
     cot: bool = False
     max_tokens: int = 20  # the release's limit for labels
-    questions: tuple[str, ...] = QUESTIONS[1:]
-    variants: tuple[str, ...] = (MAIN,)  # of the items
+    questions: Sequence[str] = QUESTIONS[1:]
+    variants: Sequence[str] = (MAIN,)  # of the items
 
 
-_LONG = {"cot": True, "max_tokens": 500}  # the release's limit for chain of thought
-METHODS = {
-    "none": Method(questions=QUESTIONS),
-    "ms-remind": Method(reminder=True),
-    "sysp": Method(("simpletom/sysp", _RESPOND)),
-    "sysp-star": Method(("simpletom/sysp-star", _RESPOND)),
-    "cot": Method((_SYSTEM, "simpletom/cot"), **_LONG),
-    "cot-star": Method(_STAR, **_LONG),
-    "cot-star-ms": Method(_STAR, **_LONG, reminder=True),
-    # Chain of thought on the mental state: no table of the paper has it, the release asks it.
-    "cot-state": Method((_SYSTEM, "simpletom/cot"), **_LONG, questions=QUESTIONS[:1]),
-    "cot-star-state": Method(_STAR, **_LONG, questions=QUESTIONS[:1]),
-    # Asked like `none`: the other judgment wordings of App. F; the twins, which the paper lacks.
-    "wordings": Method(questions=("judgment",), variants=tuple(WORDINGS)[1:]),
-    "aware": Method(questions=QUESTIONS, variants=(AWARE,)),
-    "likelihood": Method(
-        ("techniques/likelihood",), max_tokens=1, questions=QUESTIONS, variants=(MAIN, AWARE)
-    ),
-    **techniques.methods("none", Method(questions=QUESTIONS)),
-}
+METHODS = {name: Method(**options) for name, options in _TEXTS["methods"].items()}
+METHODS |= techniques.methods("none", Method(questions=QUESTIONS))
 
 # Why no item may fit a method, and what to do then; see `evaluation.plan`.
 WITHOUT_ITEMS = {
     "aware": "it is ours and asks about twins, in which person X perceives the fault, and no story "
     "of run.benchmarks.simpletom.source has a twin; take aware out of "
-    "simpletom.evaluation.methods, or name stories with twins as source, such as "
-    "data/simpletom/stories.csv"
+    "simpletom.evaluation.methods, or name a folder with twins as source, such as "
+    "data/simpletom/questions"
 }
 
 # Person X is several people, as in "the beekeepers", "Ann and Bo"; "the rowing team" is one.
@@ -74,43 +55,76 @@ _SEVERAL = re.compile(r"\band\b|\b([a-z]*[a-rt-z]s|[a-z]*men|people|children)$")
 
 
 def compose(stories: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
-    """The items of each story: three questions, also on its twin, and other judgment wordings.
+    """The items of a story table, as of stories that a model writes: three questions each, and the
+    other judgment wordings. See `released.read_released` for questions that stand in files.
 
-    stories: a story table. Beyond the columns of every items table: `scenario`, `severity`,
-    `story_id`, `variant` (the judgment's wording, or a twin) and `reality` (what fits if X knew).
-    `group_id` is the set of entities. `seed` and item id shuffle options, a twin's as its story's.
+    Beyond the columns of every items table: `scenario`, `severity`, `story_id`, `variant` (the
+    judgment's wording, or a twin) and `reality` (what fits if X knew). `group_id` is the set of
+    entities. `seed` and item id shuffle options.
     """
-    items = [item for story in stories.to_dict("records") for item in _items(story, seed)]
+    return with_wordings(questions_of(stories, seed), stories, seed)
+
+
+def questions_of(stories: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    """The three questions of each story (Sec. 2.3), as an items table."""
+    items = []
+    for story in stories.to_dict("records"):
+        verb = "Are" if _SEVERAL.search(story["person_x"]) else "Is"
+        aware = f'{verb} {story["person_x"]} likely to be aware that "{story["key_information"]}"?'
+        _, judgment, stance = judgment_wordings(story)[0]
+        questions = {
+            "mental_state": (aware, ["No", "Yes"]),
+            "behavior": (story["question"], [story["unaware_action"], story["aware_action"]]),
+            "judgment": (judgment, stance),
+        }
+        for kind, (question, options) in questions.items():
+            item_id = f"{story['story_id']}/{kind}"
+            item = {
+                "benchmark": NAME,
+                "item_id": item_id,
+                "group_id": story["set_id"],
+                "question_type": kind,
+                "story": story["story"],
+                "question": question,
+                "choices": shuffled(options, seed, item_id),
+                "answer": options[0],
+            }
+            for name in ("source", "scenario", "severity", "story_id", *ENTITIES):
+                item[name] = story[name]
+            items.append(item | {"variant": MAIN, "reality": options[-1]})
     return check(pd.DataFrame(items), "items", "simpletom items")
 
 
-def _items(story: Mapping, seed: int) -> Iterator[dict]:
-    verb = "Are" if _SEVERAL.search(story["person_x"]) else "Is"
-    aware = f'{verb} {story["person_x"]} likely to be aware that "{story["key_information"]}"?'
-    actions = [story[f"{who}_option"] or story[f"{who}_action"] for who in ("unaware", "aware")]
-    asked = [("mental_state", MAIN, aware, ("No", "Yes"))]
-    asked += [("behavior", MAIN, story["question"], actions)]
-    asked += [("judgment", *worded) for worded in judgment_wordings(story)]
-    for kind, variant, question, options in asked:
-        item_id = f"{story['story_id']}/{kind}" + ("" if variant == MAIN else f":{variant}")
-        item = {
-            "benchmark": NAME,
-            "item_id": item_id,
-            "group_id": story["set_id"],
-            "question_type": kind,
-            "story": story_text(story),
-            "question": question,
-            "choices": shuffled(options, seed, item_id),
-            "answer": options[0],
-            "source": story["source"],
-            **{name: story[name] for name in ("scenario", "severity", "story_id", *ENTITIES)},
-            "variant": variant,
-            "reality": options[-1],
-        }
-        yield item
-        if variant == MAIN and story["aware_sentence"]:
-            told = {"item_id": f"{item_id}:{AWARE}", "variant": AWARE, "answer": options[-1]}
-            yield item | told | {"story": f"{item['story']} {story['aware_sentence']}"}
+def with_wordings(questions: pd.DataFrame, stories: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    """The items: the questions, and the judgment of each story in the other wordings of App. F.
+
+    questions: of `questions_of` or `released.read_questions`; stories: a story table. A story with
+    a `negative_judgment` also has the wordings that offer it. seed: draws the order of options in
+    other wordings.
+    """
+    questions = questions.drop(columns=["place", "negative_judgment"], errors="ignore")
+    judgments = questions[questions["question_type"].eq("judgment") & questions["variant"].eq(MAIN)]
+    judgment_of = {judgment["story_id"]: judgment for judgment in judgments.to_dict("records")}
+    worded = []
+    for story in stories.to_dict("records"):
+        judgment = judgment_of[story["story_id"]]
+        for variant, question, options in judgment_wordings(story)[1:]:
+            item_id = f"{judgment['item_id']}:{variant}"
+            item = judgment | {"item_id": item_id, "variant": variant, "question": question}
+            item["choices"] = shuffled(options, seed, item_id)
+            item |= {"answer": options[0], "reality": options[-1]}
+            worded.append(item)
+    items = pd.concat([questions, pd.DataFrame(worded, columns=questions.columns)])
+    return check(in_order(items), "items", "simpletom items")
+
+
+def in_order(items: pd.DataFrame) -> pd.DataFrame:
+    """The items by story, as these first come, then by question, then by variant."""
+    ranks = pd.DataFrame({"story": pd.factorize(items["story_id"])[0]})
+    for column, order in {"question_type": QUESTIONS, "variant": (MAIN, AWARE, *WORDINGS)}.items():
+        ranks[column] = pd.Categorical(items[column], dict.fromkeys(order), ordered=True).codes
+    places = ranks.sort_values([*ranks], kind="stable").index
+    return items.iloc[places].reset_index(drop=True)
 
 
 def judgment_wordings(story: Mapping) -> list[tuple[str, str, list[str]]]:

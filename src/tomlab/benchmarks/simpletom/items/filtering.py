@@ -65,16 +65,15 @@ def screen(stories: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd.D
     stories of its set are at fault. Released stories are reported and never dropped.
     """
     base = base_stories(stories)
-    again = {
-        base["set_id"][row]: f"cosine {cosine:.3f} to {base['story_id'][earlier]}"
-        for row, earlier, cosine in near_duplicates(vectors, threshold)
-    }
+    reason_of_set = {}
+    for row, earlier, cosine in near_duplicates(vectors, threshold):
+        reason_of_set[base["set_id"][row]] = f"cosine {cosine:.3f} to {base['story_id'][earlier]}"
     problems = [format_problems(story) for story in stories.to_dict("records")]
     form = stories.assign(filter="format", reason=problems).explode("reason")
-    twice = stories.assign(filter="near-duplicate", reason=stories["set_id"].map(again))
-    found = pd.concat([form, twice]).dropna(subset="reason", ignore_index=True)
-    found = found.assign(dropped=~is_released(found["source"]))
-    return found[["story_id", "source", "filter", "reason", "dropped"]]
+    alike = stories.assign(filter="near-duplicate", reason=stories["set_id"].map(reason_of_set))
+    faults = pd.concat([form, alike]).dropna(subset="reason", ignore_index=True)
+    faults = faults.assign(dropped=~is_released(faults["source"]))
+    return faults[["story_id", "source", "filter", "reason", "dropped"]]
 
 
 def base_stories(stories: pd.DataFrame) -> pd.DataFrame:

@@ -66,23 +66,29 @@ def parse_entities(text: str, count: int) -> tuple[list[dict[str, str]], list[st
 
 
 def _parse_set(block: str) -> dict[str, str] | str:
-    entities, *key = re.split(_KEY, block)
-    if len(key) != 1:
-        return f"KEY INFORMATION: stands {len(key)} times" if key else "KEY INFORMATION: missing"
+    """The entities and the key information of an example, or why it is no set."""
+    entities, *keys = re.split(_KEY, block)
+    if not keys:
+        return "KEY INFORMATION: missing"
+    if len(keys) > 1:
+        return f"KEY INFORMATION: stands {len(keys)} times"
     head, *parts = re.split(_ENTITY, entities)
     if not re.fullmatch(r"\W*ENTITIES\W*", head, re.IGNORECASE):
         return "ENTITIES: missing"
-    labels = [letter.upper() for letter in parts[::2]]
+    letters = [letter.upper() for letter in parts[::2]]
+    for letter in "XYZ":
+        if letters.count(letter) > 1:
+            return f"{letter}: stands {letters.count(letter)} times"
     values = [" ".join(value.split()).strip(" ,;|*-") for value in parts[1::2]]
-    if doubled := [letter for letter in "XYZ" if labels.count(letter) > 1]:
-        return f"{doubled[0]}: stands {labels.count(doubled[0])} times"
-    named = dict(zip(labels, values, strict=True))
-    found = {name: named.get(letter, "") for letter, name in zip("XYZ", ENTITIES, strict=True)}
-    found["key_information"] = key[0].split("\n")[0].strip(" \t\r*")
-    if empty := [name for name, value in found.items() if not value and name != "person_y"]:
-        return f"{empty[0]}: missing"
-    nobody = found["person_y"].lower().strip(".") in _NOBODY
-    return found | {"person_y": ""} if nobody else found
+    value_of = dict(zip(letters, values, strict=True))
+    parsed = {name: value_of.get(letter, "") for letter, name in zip("XYZ", ENTITIES, strict=True)}
+    parsed["key_information"] = keys[0].split("\n")[0].strip(" \t\r*")
+    if parsed["person_y"].lower().strip(".") in _NOBODY:
+        parsed["person_y"] = ""
+    for name, value in parsed.items():
+        if not value and name != "person_y":
+            return f"{name}: missing"
+    return parsed
 
 
 def parse_generation(text: str) -> list[dict] | Unparsed:
@@ -91,19 +97,23 @@ def parse_generation(text: str) -> list[dict] | Unparsed:
     Strict: every label of the template once, in order, each with text on its own line, and no
     other text between them. Text before the first label and after the last line is let pass.
     """
-    found, stray = [], ""
+    pairs = []
+    stray = ""
     for line in text.split("\n"):
-        if hit := re.match(_LABEL, line):
-            found.append((hit[1].upper(), hit[2].strip(" \t\r*")))
-        elif 0 < len(found) < len(_TEMPLATE) and re.search(r"\w", line):
-            stray = stray or f"{found[-1][0]}: text without a label after it, {line.strip()[:40]!r}"
-    if fault := label_fault(found, list(_TEMPLATE), "lines") or stray:
+        match = re.match(_LABEL, line)
+        if match:
+            pairs.append((match[1].upper(), match[2].strip(" \t\r*")))
+        elif 0 < len(pairs) < len(_TEMPLATE) and re.search(r"\w", line) and not stray:
+            stray = f"{pairs[-1][0]}: text without a label after it, {line.strip()[:40]!r}"
+    fault = label_fault(pairs, list(_TEMPLATE), "lines") or stray
+    if fault:
         return Unparsed(fault)
-    stories = {severity: {"severity": severity} for severity in SEVERITIES}
-    for (_, told), (name, of, *_) in zip(found, _TEMPLATE.values(), strict=True):
-        for severity in [of] if of else SEVERITIES:
-            stories[severity][name] = told
-    return list(stories.values())
+    stories = [{"severity": severity} for severity in SEVERITIES]
+    for (_, value), (name, severity, *_) in zip(pairs, _TEMPLATE.values(), strict=True):
+        for story in stories:
+            if severity in (None, story["severity"]):
+                story[name] = value
+    return stories
 
 
 def first_label(prompt: str) -> str:
@@ -129,18 +139,19 @@ def parse_annotation(text: str) -> dict[str, str] | Unparsed:
 
     Strict: each question on one line with one of its answers and nothing else on that line.
     """
-    hits = list(filter(None, (re.fullmatch(_QUESTION, line) for line in text.split("\n"))))
+    matches = [re.fullmatch(_QUESTION, line) for line in text.split("\n")]
     answers = {}
     for number, (name, allowed) in enumerate(QUESTIONS.items(), start=1):
-        given = [hit[2].lower() for hit in hits if int(hit[1]) == number]
-        if len(given) != 1:
-            times = f"stands {len(given)} times" if given else "missing"
-            return Unparsed(f"Question {number}: {times}")
+        texts = [match[2].lower() for match in matches if match and match[1] == str(number)]
+        if not texts:
+            return Unparsed(f"Question {number}: missing")
+        if len(texts) > 1:
+            return Unparsed(f"Question {number}: stands {len(texts)} times")
         # The crowd's form offers "Possibly/Conceivably".
-        answers[name] = given[0].removesuffix("/conceivably")
+        answers[name] = texts[0].removesuffix("/conceivably")
         if answers[name] not in allowed:
             expected = " or ".join(allowed)
-            return Unparsed(f"Question {number}: found {given[0][:40]!r}, expected {expected}")
+            return Unparsed(f"Question {number}: found {texts[0][:40]!r}, expected {expected}")
     return answers
 
 

@@ -8,9 +8,10 @@ Of a story that there is, a model says in a word or two how it would judge perso
 `judgment_requests`, `judgments`), and rates it (App. E.3, `rating_requests`, `ratings`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pandera.pandas as pa
@@ -25,7 +26,6 @@ from tomlab.benchmarks.simpletom.items.stories import (
     SCENARIOS,
     SEVERITIES,
     story_table,
-    story_text,
 )
 from tomlab.errors import InputError
 from tomlab.models.specs import Request, Response
@@ -109,11 +109,28 @@ def story_requests(
 
 def annotation_requests(stories: pd.DataFrame, **options) -> list[Request]:
     """One request a story for the questions people get (App. D). options: of `attempts.request`."""
-    shown = ("person_x", "key_information", "question", "unaware_action", "aware_action")
-    every = stories.to_dict("records")
-    rows = [{"story": story_text(one)} | {name: one[name] for name in shown} for one in every]
-    options |= {"shared": (), "max_tokens": 60}
-    return [request("simpletom/annotate", row, **options) for row in rows]
+    shown = ["story", "person_x", "key_information", "question", "unaware_action", "aware_action"]
+    return _about("simpletom/annotate", stories[shown], max_tokens=60, **options)
+
+
+def judgment_requests(stories: pd.DataFrame, **options) -> list[Request]:
+    """One request a story for how person X would have to be judged if aware, in a word or two
+    (App. F). options: of `attempts.request`.
+    """
+    shown = ["story", "person_x", "unaware_action", "aware_action", "key_information"]
+    return _about("simpletom/describe", stories[shown], max_tokens=20, **options)
+
+
+def rating_requests(stories: pd.DataFrame, scale: str, **options) -> list[Request]:
+    """One request a story for its rating on a scale of `SCALES` (App. E.3). options: of
+    `attempts.request`.
+    """
+    return _about(f"simpletom/{scale}", stories[["story"]], max_tokens=20, **options)
+
+
+def _about(prompt: str, stories: pd.DataFrame, **options) -> list[Request]:
+    rows = stories.to_dict("records")
+    return [request(prompt, row, shared=(), **options) for row in rows]
 
 
 def _cut_off(found: Answer, last: str) -> bool:
@@ -191,24 +208,13 @@ def annotations(
     """A model's annotations (`ANNOTATION_COLUMNS`, kind `llm:<model>`), and what became of each of
     the `annotation_requests`: `story_id` with `OUTCOME`.
     """
-    rows, outcomes = [], []
-    for response, story_id in zip(responses, stories["story_id"], strict=True):
-        said, outcome = attempt(response, lambda a: formats.parse_annotation(a.text), "annotation")
-        outcomes.append({"story_id": story_id, **outcome})
-        rows += [(story_id, model, f"llm:{model}", *pair) for pair in (said or {}).items()]
+    became = _became(responses, stories, model, formats.parse_annotation, "annotation")
+    rows = []
+    for story_id, answers in zip(became["story_id"], became["annotation"], strict=True):
+        for question, choice in (answers or {}).items():
+            rows.append((story_id, model, f"llm:{model}", question, choice))
     table = pd.DataFrame(rows, columns=list(ANNOTATION_COLUMNS), dtype=str)
-    return table, pd.DataFrame(outcomes, columns=["story_id", *OUTCOME])
-
-
-def judgment_requests(stories: pd.DataFrame, **options) -> list[Request]:
-    """One request a story for how person X would have to be judged if aware, in a word or two
-    (App. F). stories: with `story`, the text, `person_x`, `unaware_action`, `aware_action` and
-    `key_information`. options: of `attempts.request`.
-    """
-    shown = ["story", "person_x", "unaware_action", "aware_action", "key_information"]
-    options |= {"shared": (), "max_tokens": 20}
-    rows = stories[shown].to_dict("records")
-    return [request("simpletom/describe", row, **options) for row in rows]
+    return table, became[["story_id", *OUTCOME]]
 
 
 def judgments(responses: Sequence[Response], stories: pd.DataFrame, model: str) -> pd.DataFrame:
@@ -217,15 +223,36 @@ def judgments(responses: Sequence[Response], stories: pd.DataFrame, model: str) 
     """
     options = [option for wording in WORDINGS.values() for option in wording["options"]]
     taken = {option for option in options if "{n}" not in option}
+    parse = partial(formats.parse_description, taken=taken)
+    became = _became(responses, stories, model, parse, "judgment")
+    return became.rename(columns={"judgment": "negative_judgment"}).fillna("")
+
+
+def ratings(
+    responses: Sequence[Response], stories: pd.DataFrame, scale: str, model: str
+) -> pd.DataFrame:
+    """What became of `rating_requests`: `story_id`, `model`, `scale`, `rating` (1 to 5, None where
+    there is none), with `OUTCOME`.
+    """
+    became = _became(responses, stories, model, formats.parse_rating, "rating")
+    return became.assign(scale=scale).astype({"rating": "Int64"})
+
+
+def _became(
+    responses: Sequence[Response],
+    stories: pd.DataFrame,
+    model: str,
+    parse: Callable[[str], Any],
+    good: str,
+) -> pd.DataFrame:
+    """One row a story: `story_id`, `model`, what `parse` made of the answer (None for a reason) in
+    the column `good`, and `OUTCOME`.
+    """
     rows = []
     for response, story_id in zip(responses, stories["story_id"], strict=True):
-        words, outcome = attempt(
-            response, lambda found: formats.parse_description(found.text, taken), "judgment"
-        )
-        row = {"story_id": story_id, "model": model, "negative_judgment": words or ""}
-        rows.append({**row, **outcome})
-    columns = ["story_id", "model", "negative_judgment", *OUTCOME]
-    return pd.DataFrame(rows, columns=columns, dtype=str)
+        value, outcome = attempt(response, lambda found: parse(found.text), good)
+        rows.append({"story_id": story_id, "model": model, good: value, **outcome})
+    return pd.DataFrame(rows, columns=["story_id", "model", good, *OUTCOME], dtype=object)
 
 
 def with_judgments(stories: pd.DataFrame, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -246,28 +273,3 @@ def with_judgments(stories: pd.DataFrame, tables: Sequence[pd.DataFrame]) -> pd.
         for story_id, own in zip(stories["story_id"], stories["negative_judgment"], strict=True)
     ]
     return stories.assign(negative_judgment=judged)
-
-
-def rating_requests(stories: pd.DataFrame, scale: str, **options) -> list[Request]:
-    """One request a story for its rating on a scale of `SCALES` (App. E.3). stories: with `story`,
-    the text. options: of `attempts.request`.
-    """
-    options |= {"shared": (), "max_tokens": 20}
-    return [request(f"simpletom/{scale}", {"story": text}, **options) for text in stories["story"]]
-
-
-def ratings(
-    responses: Sequence[Response], stories: pd.DataFrame, scale: str, model: str
-) -> pd.DataFrame:
-    """What became of `rating_requests`: `story_id`, `model`, `scale`, `rating` (1 to 5, None where
-    there is none), with `OUTCOME`.
-    """
-    rows = []
-    for response, story_id in zip(responses, stories["story_id"], strict=True):
-        rating, outcome = attempt(
-            response, lambda found: formats.parse_rating(found.text), "rating"
-        )
-        row = {"story_id": story_id, "model": model, "scale": scale, "rating": rating}
-        rows.append({**row, **outcome})
-    table = pd.DataFrame(rows, columns=["story_id", "model", "scale", "rating", *OUTCOME])
-    return table.astype({"rating": "Int64"})
