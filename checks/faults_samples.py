@@ -79,7 +79,7 @@ def _lines(*values: Any) -> bytes:
 
 def _released_templates() -> bytes:
     """Our first templates in the layout of the released bigtom.csv."""
-    found = templates.read_templates(DATA / "bigtom/templates.csv").head(3).to_dict("records")
+    found = templates.read_templates(DATA / "bigtom/bigtom.csv").head(3).to_dict("records")
     text = io.StringIO()
     writer = csv.writer(text, delimiter=";")
     for row in found:
@@ -152,7 +152,7 @@ def samples() -> dict[str, Sample]:
         "templates.csv": one(
             "templates.csv",
             bigtom.read_released,
-            _head("bigtom/templates.csv", 3),
+            _head("bigtom/bigtom.csv", 3),
             wrong=authored,
             spare=templates.LABELS,
         ),

@@ -32,7 +32,7 @@ def items_of(benchmark) -> pd.DataFrame:
         told = [{"aware_sentence": "She sees a beetle."}, {"aware_sentence": "One bites her."}]
         items = simpletom.compose(simpletom_stories.stories(*told))
     else:
-        file = "templates.csv" if benchmark is bigtom else "stories.jsonl"
+        file = "bigtom.csv" if benchmark is bigtom else "stories.jsonl"
         items = benchmark.read_released(DATA / benchmark.NAME / file)
     few = items[benchmark.UNIT].unique()[:2]
     return benchmark.asked(items[items[benchmark.UNIT].isin(few)], METHODS[benchmark])

@@ -18,7 +18,7 @@ from tomlab.benchmarks.simpletom.items.stories import read_stories, story_text
 from tomlab.paths import DATA, ROOT
 
 SHARED = ROOT.parent / "shared" / "datasets"
-TEMPLATES = DATA / "bigtom" / "templates.csv"
+TEMPLATES = DATA / "bigtom" / "bigtom.csv"
 SETS = DATA / "simpletom" / "stories.csv"
 RECORDS = DATA / "omnitom" / "stories.jsonl"
 

@@ -17,7 +17,7 @@ from tomlab.benchmarks.simpletom.items.stories import read_stories
 from tomlab.paths import DATA
 
 FILES = {
-    bigtom: DATA / "bigtom" / "templates.csv",
+    bigtom: DATA / "bigtom" / "bigtom.csv",
     fantom: DATA / "fantom" / "topics.yaml",
     omnitom: DATA / "omnitom" / "stories.jsonl",
     simpletom: DATA / "simpletom" / "stories.csv",

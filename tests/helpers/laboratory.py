@@ -115,7 +115,7 @@ def _draw_items(data: Path) -> None:
     """
     templates, stories, records = (
         data / name
-        for name in ("bigtom/templates.csv", "simpletom/stories.csv", "omnitom/stories.jsonl")
+        for name in ("bigtom/bigtom.csv", "simpletom/stories.csv", "omnitom/stories.jsonl")
     )
     drawn = pd.read_csv(templates, dtype=str, keep_default_na=False)[::3]
     _replace(templates, drawn.to_csv(index=False))

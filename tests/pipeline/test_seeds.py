@@ -22,7 +22,7 @@ from tomlab.models.specs import model_spec
 from tomlab.paths import DATA, ROOT
 from tomlab.pipeline.run_notebook import declared
 
-TEMPLATES = templates.read_templates(DATA / "bigtom/templates.csv")
+TEMPLATES = templates.read_templates(DATA / "bigtom/bigtom.csv")
 STORIES = stories.read_stories(DATA / "simpletom/stories.csv")
 GIVEN = cast.read_topics(DATA / "fantom/topics.yaml"), cast.read_cast(DATA / "fantom/cast.yaml")
 GROUPS = 4

@@ -42,7 +42,7 @@ ANSWER = f"b) </td></table></pre><script>{RUN}</script><img src=x onerror={RUN}>
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
     root = tmp_path_factory.mktemp("server")
-    with (ROOT / "data/bigtom/templates.csv").open(encoding="utf-8", newline="") as file:
+    with (ROOT / "data/bigtom/bigtom.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))[: len(ITEMS)]
     for row, text in zip(rows, ITEMS, strict=True):
         row["context"] = row["context"].replace(" is ", f" {text} is ", 1)

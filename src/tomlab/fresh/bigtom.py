@@ -1,5 +1,6 @@
 """Fresh BigToM templates, and what the tracker says of each item that composes from them."""
 
+import csv
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -8,7 +9,7 @@ import pandas as pd
 
 from tomlab.benchmarks.bigtom.items import compose, templates
 from tomlab.fresh import draw
-from tomlab.records.files import write_form, yaml_beside
+from tomlab.records.files import yaml_beside
 from tomlab.scoring.tracker import beliefs
 
 FILE = "bigtom.csv"
@@ -34,7 +35,12 @@ def family(rng: random.Random, number: int) -> Iterator[dict]:
 
 
 def write(rows: Sequence[Mapping], path: Path) -> None:
-    write_form(pd.DataFrame(rows)[list(templates.HEADER)], path)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=";", lineterminator="\n")
+        for row in rows:
+            story = " ".join(row[name] for name in templates.STORY)
+            after = [row[name] for name in templates.AFTER_STORY]
+            writer.writerow([story, *after, "authored", row["template_id"]])
 
 
 def items(rows: Sequence[Mapping]) -> pd.DataFrame:

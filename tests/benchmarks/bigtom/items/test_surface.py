@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold
 
 from tomlab.paths import DATA
 
-OURS = DATA / "bigtom" / "templates.csv"
+OURS = DATA / "bigtom" / "bigtom.csv"
 DENIAL = re.compile(r"(?i)\b(no|not|nor|never|neither|none|nobody|nothing|without|cannot)\b|n't")
 SMALL = {"a", "an", "and", "at", "by", "for", "from", "has", "in", "is", "it", "of", "on", "or"}
 SMALL |= {"out", "the", "to", "will", "with"}

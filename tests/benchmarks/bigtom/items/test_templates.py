@@ -29,7 +29,7 @@ from tomlab.benchmarks.bigtom.items.templates import (
 from tomlab.errors import InputError
 from tomlab.paths import DATA
 
-OURS = DATA / "bigtom" / "templates.csv"
+OURS = DATA / "bigtom" / "bigtom.csv"
 AUTHORED = {**MEI, "state": "contents", "mechanism": "octopus", "medium": "sees", "author": "us"}
 STORY_TEXT = " ".join(MEI[name] for name in STORY)
 RELEASED = [STORY_TEXT, *(MEI[name] for name in AFTER_STORY), "auto", "0"]
