@@ -10,7 +10,6 @@ from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.bigtom.items.templates import read_templates
 from tomlab.benchmarks.fantom.items.cast import read_cast, read_topics
 from tomlab.benchmarks.fantom.items.grammar import generate
-from tomlab.benchmarks.omnitom.items import grammar
 from tomlab.benchmarks.omnitom.items.records import read_records
 from tomlab.benchmarks.omnitom.scoring import Judge
 from tomlab.benchmarks.simpletom.items.stories import read_stories
@@ -38,8 +37,7 @@ def sources(benchmark):
     if benchmark is simpletom:
         return read_stories(FILES[simpletom])
     if benchmark is omnitom:
-        given = params.load()["omnitom"]["generation"]
-        return read_records(FILES[omnitom]) + grammar.generate(given["grammar_stories"], seed=0)
+        return read_records(FILES[omnitom])
     given = params.load()["fantom"]["generation"]
     topics, cast = read_topics(FILES[fantom]), read_cast(DATA / "fantom" / "cast.yaml")
     counts = {name: given[name] for name in ("conversations", "sets_per_part")}

@@ -86,7 +86,7 @@ def laboratory(root: Path, change: Callable[[dict], None]) -> Laboratory:
     content["fantom"]["generation"] |= {"writers": ["grammar"], "conversations": 6}
     content["fantom"]["evaluation"]["methods"] = ["short", "full"]
     content["fantom"]["judges"]["answers_made"] = 240
-    content["omnitom"]["generation"] |= {"writers": ["authored", "grammar"]}
+    content["omnitom"]["generation"] |= {"writers": ["authored"]}
     content["omnitom"]["evaluation"]["methods"] = ["stage1-L3", "stage2-L3"]
     content["omnitom"]["judges"] |= {"llm_levels": [], "tables_made": 21}
     content["simpletom"]["generation"]["writers"] = ["authored"]
@@ -117,8 +117,8 @@ def _draw_items(data: Path) -> None:
         data / name
         for name in ("bigtom/bigtom.csv", "simpletom/stories.csv", "omnitom/stories.jsonl")
     )
-    drawn = pd.read_csv(templates, dtype=str, keep_default_na=False)[::3]
-    _replace(templates, drawn.to_csv(index=False))
+    lines = templates.read_text(encoding="utf-8").splitlines(keepends=True)
+    _replace(templates, "".join(lines[::3]))
     table = pd.read_csv(stories, dtype=str, keep_default_na=False)
     drawn = table[table.groupby("scenario")["set_id"].transform(lambda s: pd.factorize(s)[0]) < 3]
     _replace(stories, drawn.to_csv(index=False))

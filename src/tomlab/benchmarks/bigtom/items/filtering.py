@@ -38,7 +38,7 @@ def screen(templates: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd
     alike = whole.assign(filter="near-duplicate", reason=pd.Series(cosines, dtype=object))
     first = whole.groupby("agent")["template_id"].transform("first")
     named = whole[(first != ids) & (whole["agent"] != "")]
-    reason = named["agent"] + " is the agent of " + first + " too"
+    reason = named["agent"] + " is the agent of " + first[named.index] + " too"
     named = named.assign(filter="repeated name", reason=reason)
     faults = pd.concat([structure, alike.dropna(subset="reason"), named])
     faults = faults.sort_index(kind="stable").reset_index(drop=True)

@@ -45,7 +45,11 @@ def read_templates(path: Path | str, *, may_be_empty: bool = False) -> pd.DataFr
     table["template_id"] = table["template_id"].mask(released, numbered)
     table["source"] = table["writer"].mask(released, f"released:{path.stem}")
     twice = table.loc[table.duplicated("template_id"), "template_id"]
-    refuse([f"row {row}: template_id {i!r} stands twice" for row, i in twice.items()], str(path))
+    expected = "which stands above, expected once"
+    refuse(
+        [f"row {row}, field template_id: found {i!r}, {expected}" for row, i in twice.items()],
+        str(path),
+    )
     rows = []
     for row in table.to_dict("records"):
         sentences = dict(zip(STORY, _divided(row["story"]), strict=True))
