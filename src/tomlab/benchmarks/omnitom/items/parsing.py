@@ -4,13 +4,12 @@ The paper asks for pipe tables; what models write strays from that. Whatever loo
 either read or listed as lost. Labels: see `labels.normal_label`.
 """
 
-import csv
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import product, zip_longest
+from itertools import zip_longest
 
 import yaml
 
@@ -20,9 +19,7 @@ from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, WORLD, Row
 EXTRACTION = ("actor", "belief", "order")
 LABELLING = ("actor", "belief", *DIMENSIONS)
 _Keys = tuple[str | None, ...]
-_FORMS = {"|": "pipe table", "\t": "TSV", ",": "CSV"}  # by delimiter
 _PIPE = re.compile(r"(?<!\\)\|")
-_FENCE = re.compile(r"\s*(```|~~~)")
 _RULE = re.compile(rf"[\s|,:=+─━{DASHES}]*")  # also blank
 _EMPHASIS = re.compile(r"(\*\*\*|\*\*|__|\*|_|`)((?:(?!\1).)+)\1")
 _DECODER = json.JSONDecoder(strict=False)
@@ -40,7 +37,7 @@ class Parsed:
     rows: list[Row]  # the usable ones
     lost: list[str]  # the text of what looked like a row
     reason: str  # why there is no usable row, or ""
-    form: str = field(default="", compare=False)  # such as "JSON" or "pipe table and CSV"
+    form: str = field(default="", compare=False)  # "JSON" or "pipe table"
     dropped: int = field(default=0, compare=False)  # cells behind the last heading: for nothing
 
 
@@ -62,16 +59,12 @@ def parse(text: str, columns: Sequence[str] | None = None) -> Parsed:
 
 
 def parse_table(text: str, columns: Sequence[str] | None = None) -> Parsed:
-    """The rows of all pipe tables, CSV and TSV in a text, prose and code fences passed over.
+    """The rows of all pipe tables in a text, prose passed over.
 
-    - A header names Actor and Belief, perhaps among other columns. It holds up to the next header;
-      in CSV, also up to the next code fence.
-    - Every line below it with a pipe or a tab (in CSV, a comma) is a row, unless it is a rule. In
-      CSV, as prose has commas, it needs a legal label if columns hold any.
-    - Too many cells: those behind the last heading are dropped, if there are fewer of them than of
-      headings and all labels are legal, some behind the belief. Else (in CSV, first) a delimiter
-      stood in the belief, if no other column takes free text and all labels are then legal.
-    - Too few cells: the last are missing, if all labels given are legal, and one is. Else: lost.
+    - A header names Actor and Belief, perhaps among other columns. It holds up to the next header.
+    - Every line below it with a pipe is a row, unless it is a rule.
+    - Too many or too few cells: those behind the last heading are dropped, and missing ones are the
+      last, if all labels are legal and one stands behind the belief. Else the row is lost.
     - An empty actor is the one above, in lines that only blank ones and rules part, if a label is
       legal.
     - Without a header, the columns are taken to be those asked for (else those of Stage 1 or 2)
@@ -80,33 +73,35 @@ def parse_table(text: str, columns: Sequence[str] | None = None) -> Parsed:
       table without any label where another has labels: it repeats the table given.
     """
     wanted = tuple(map(column, columns or ()))
-    tables = _tables(re.split(r"\r\n|\r|\n", text), wanted)
+    tables = [(_Table(), [])]
+    for line in re.split(r"\r\n|\r|\n", text):
+        header = _header(line)
+        if header:
+            tables.append((header, []))
+        elif not _RULE.fullmatch(line):
+            tables[-1][1].append(line)
+    above = tables[0][1]
+    tables[0] = (_without_header(above, wanted), above)
     labelled = any(table.labels for table, _ in tables)
     rows = []
     lost = []
     dropped = 0
-    forms = {}
     for table, lines in tables:
-        if labelled and not table.labels:
-            table = _Table(table.delimiter)
-        part = _read(table, lines, wanted)
+        repeats_given = labelled and not table.labels
+        part = _read(_Table() if repeats_given else table, lines, wanted)
         rows += part.rows
         lost += part.lost
         dropped += part.dropped
-        if part.rows:
-            forms[_FORMS[table.delimiter]] = True
-    reason = ""
-    if not rows:
-        has_header = any(table.keys for table, _ in tables)
-        reason = "no usable row" if has_header or lost else "no table"
-    return Parsed(rows, lost, reason, " and ".join(forms), dropped)
+    if rows:
+        return Parsed(rows, lost, "", "pipe table", dropped)
+    has_header = any(table.keys for table, _ in tables)
+    return Parsed([], lost, "no usable row" if has_header or lost else "no table")
 
 
 @dataclass(frozen=True)
 class _Table:
-    """A table's delimiter, what its columns hold (None: something else), its outer pipes."""
+    """What the columns of a table hold (None: something else), and its outer pipes."""
 
-    delimiter: str = ""
     keys: _Keys = ()
     opened: bool = False
     closed: bool = False
@@ -120,68 +115,42 @@ class _Table:
         return all(normal_label(key, cell) for key, cell in columns if key in DIMENSIONS)
 
 
-def _tables(lines: Sequence[str], wanted: _Keys) -> list[tuple[_Table, list[str]]]:
-    """Each header with the lines below it; before the first, and behind fenced CSV, no header."""
-    tables = [(_Table(), [])]
-    for line in lines:
-        table, below = tables[-1]
-        header = _header(line)
-        if header:
-            tables.append((header, []))
-        elif table.delimiter == "," and _FENCE.match(line):
-            tables.append((_Table(), []))
-        else:
-            below.append(line)
-    return [part if part[0].keys else _without_header(part[1], wanted) for part in tables]
-
-
 def _header(line: str) -> _Table | None:
-    for delimiter in _FORMS:
-        cells = [cell.strip() for cell in _split(line, delimiter)]
-        opened = delimiter == "|" and not cells[0]
-        closed = delimiter == "|" and not cells[-1]
-        keys = _headings(cells[opened : len(cells) - closed], delimiter)
-        # The first of two columns of one name is the one meant.
-        keys = tuple(None if key in keys[:i] else key for i, key in enumerate(keys))
-        if {"actor", "belief"}.issubset(keys):
-            return _Table(delimiter, keys, opened, closed)
-    return None
+    cells = [cell.strip() for cell in _split(line)]
+    opened = not cells[0]
+    closed = not cells[-1]
+    keys = _headings(cells[opened : len(cells) - closed])
+    # The first of two columns of one name is the one meant.
+    keys = tuple(None if key in keys[:i] else key for i, key in enumerate(keys))
+    is_header = "actor" in keys and "belief" in keys
+    return _Table(keys, opened, closed) if is_header else None
 
 
-def _headings(cells: Sequence[str], delimiter: str) -> list[str | None]:
+def _headings(cells: Sequence[str]) -> list[str | None]:
     """What the columns hold. The release reads nine labelled cells by position, whatever stands
     above them: so a heading that names no column is taken by its place, if the others stand in the
-    order asked for and name Actor and Belief or, between pipes, which prose has not, most columns.
+    order asked for and name most columns.
     """
     keys = [column(cell) for cell in cells]
     width = len(LABELLING)
     in_order = all(key in (None, asked) for key, asked in zip_longest(keys, LABELLING))
-    most = delimiter == "|" and len(keys) - keys.count(None) > width / 2
-    if len(keys) >= width and in_order and (most or keys[:2] == ["actor", "belief"]):
+    if len(keys) >= width and in_order and len(keys) - keys.count(None) > width / 2:
         keys[:width] = LABELLING
     return keys
 
 
-def _without_header(lines: list[str], wanted: _Keys) -> tuple[_Table, list[str]]:
-    """The table that at least two lines share, and the lines that it may hold for."""
-    for delimiter, keys in product(_FORMS, [wanted] if wanted else [EXTRACTION, LABELLING]):
-        table = _Table(delimiter, keys)
-        alike = [i for i, line in enumerate(lines) if _fits(line, table)]
-        if len(alike) < 2:
-            continue
-        first = lines[alike[0]].strip()
-        if delimiter == ",":  # Prose has commas, but no pipes and tabs.
-            lines = lines[alike[0] : alike[-1] + 1]
-        return _Table(delimiter, keys, first.startswith("|"), first.endswith("|")), lines
-    return _Table(), lines
-
-
-def _fits(line: str, table: _Table) -> bool:
-    """Whether a line has all cells and only legal labels; in CSV, at least one."""
-    if not _like_a_row(line, table.delimiter) or (table.delimiter == "," and not table.labels):
-        return False
-    cells = _cells(line, table)
-    return len(cells) == len(table.keys) and table.legal(cells)
+def _without_header(lines: Sequence[str], wanted: _Keys) -> _Table:
+    """The table that at least two lines share."""
+    for keys in [wanted] if wanted else [EXTRACTION, LABELLING]:
+        table = _Table(keys)
+        alike = []
+        for line in lines:
+            cells = _cells(line, table)
+            if len(cells) == len(keys) and table.legal(cells):
+                alike.append(line.strip())
+        if len(alike) > 1:
+            return _Table(keys, alike[0].startswith("|"), alike[0].endswith("|"))
+    return _Table()
 
 
 def _read(table: _Table, lines: Sequence[str], wanted: _Keys) -> Parsed:
@@ -191,73 +160,39 @@ def _read(table: _Table, lines: Sequence[str], wanted: _Keys) -> Parsed:
     dropped = 0
     actor = ""
     for line in lines:
-        if _RULE.fullmatch(line):
-            continue
-        like_a_row = _like_a_row(line, table.delimiter)
-        values = {}
-        if like_a_row and table.keys:
-            values, surplus = _values(line, table)
+        values = _values(line, table)
         # What stands between two rows may name another actor.
         actor = _bare(values["actor"]) or actor if values else ""
         row = _row({**values, "actor": actor}, wanted)
         if row:
             rows.append(row)
-            dropped += surplus
-        elif like_a_row:
+            dropped += max(0, len(_cells(line, table)) - len(table.keys))
+        elif _PIPE.search(line):
             lost.append(line.strip())
     return Parsed(rows, lost, "", dropped=dropped)
 
 
-def _values(line: str, table: _Table) -> tuple[dict[str, str], int]:
-    """The cells of a line by what they hold, none if unclear; and how many were left out."""
+def _values(line: str, table: _Table) -> dict[str, str]:
+    """The cells of a line by what they hold, none if that is unclear."""
     cells = _cells(line, table)
-    surplus = len(cells) - len(table.keys)
-    if surplus > 0:
-        cells, surplus = _of_too_many(cells, line, table)
-    elif surplus < 0:
-        given = table.keys[: len(cells)]
-        if not (DIMENSIONS.keys() & given and table.legal(cells)):
-            cells = []
-        surplus = 0
     values = {key: cell for key, cell in zip(table.keys, cells, strict=False) if key}
-    if "actor" not in values:
-        return {}, 0
-    # A line that may be prose, or lack its actor by mistake, needs a legal label.
-    unsure = table.delimiter == "," or not _bare(values["actor"])
+    if not _PIPE.search(line) or "actor" not in values:
+        return {}
+    if len(cells) != len(table.keys):
+        behind = table.keys[table.keys.index("belief") : len(cells)]
+        certain = DIMENSIONS.keys() & behind and table.legal(cells)
+        if not certain or len(cells) >= 2 * len(table.keys):
+            return {}
     labels = [normal_label(key, values.get(key, "")) for key in table.labels]
-    if unsure and labels and not any(labels):
-        return {}, 0
-    return values, surplus
-
-
-def _of_too_many(cells: list[str], line: str, table: _Table) -> tuple[list[str], int]:
-    """As many cells as there are headings, none if unclear; and how many were left out."""
-    width = len(table.keys)
-    surplus = len(cells) - width
-    start = table.keys.index("belief")
-    plain = cells
-    if table.delimiter != "|":
-        # A belief that holds commas or tabs has its quotation marks for its own.
-        plain = line.strip(" ").split(table.delimiter)
-        if plain[:start] != cells[:start]:
-            plain = cells
-    end = start + 1 + len(plain) - width
-    joined = [*plain[:start], table.delimiter.join(plain[start:end]), *plain[end:]]
-    by_heading = table.legal(cells) and bool(DIMENSIONS.keys() & table.keys[start:])
-    # Texts have commas, but hardly ever pipes and tabs.
-    comes_first = table.delimiter == "," or not by_heading
-    if comes_first and None not in table.keys and table.legal(joined):
-        return joined, 0
-    if by_heading and surplus < width:
-        return cells[:width], surplus
-    return [], 0
+    # A line may lack its actor by mistake.
+    if labels and not any(labels) and not _bare(values["actor"]):
+        return {}
+    return values
 
 
 def _cells(line: str, table: _Table) -> list[str]:
     """Cells without the empty ones outside outer pipes. An empty actor is no such cell."""
-    cells = _split(line, table.delimiter)
-    if table.delimiter != "|":
-        return cells
+    cells = _split(line)
     width = len(table.keys)
     if not cells[-1].strip() and (table.closed or len(cells) > width):
         cells = cells[:-1]
@@ -268,20 +203,8 @@ def _cells(line: str, table: _Table) -> list[str]:
     return cells
 
 
-def _split(line: str, delimiter: str) -> list[str]:
-    if delimiter == "|":
-        return [cell.replace(r"\|", "|") for cell in _PIPE.split(line.strip())]
-    line = line.strip(" ")
-    if '"' in line:
-        with suppress(csv.Error):  # Quotation marks that are part of the text.
-            return next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
-    return line.split(delimiter)
-
-
-def _like_a_row(line: str, delimiter: str) -> bool:
-    if _FENCE.match(line) or _RULE.fullmatch(line):
-        return False
-    return bool(_PIPE.search(line)) or "\t" in line.lstrip() or (delimiter == "," and "," in line)
+def _split(line: str) -> list[str]:
+    return [cell.replace(r"\|", "|") for cell in _PIPE.split(line.strip())]
 
 
 def _row(values: Mapping[str, str], wanted: _Keys) -> Row | None:
