@@ -249,7 +249,7 @@ def test_equal_beliefs_take_their_rows_in_turn():
                 "3 of 4 rows, 3 of 4 gold beliefs, F1 0.75 (judge: exact)"
             ),
         ),
-        ("extraction", "Belief | Order\nA | 1", "not usable: no column Actor"),
+        ("extraction", "Belief | Order\nA | 1", "not usable: no usable row"),
         ("labelling", "", "not usable: empty answer"),
         ("labelling", None, "the request failed"),
     ],

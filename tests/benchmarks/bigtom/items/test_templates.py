@@ -184,10 +184,11 @@ def test_row_below_an_empty_line_keeps_its_own_number(complaint):
     assert "row 3: found 2 fields" in complaint(layout(RELEASED) + "\na;b\n")
 
 
-def test_story_or_name_that_stands_twice_is_told(complaint):
-    assert "stands in row 1 too, expected once" in complaint(layout(RELEASED, RELEASED))
-    said = complaint(layout(AUTHORED, [*OTHER, "authored", "mei-1"]))
-    assert "row 2, field template_id: found 'mei-1', which stands above, expected once" in said
+def test_row_or_name_that_stands_twice_is_told(complaint):
+    twice = "row 2: its texts or its template_id stand above"
+    assert twice in complaint(layout(RELEASED, RELEASED))
+    assert twice in complaint(layout(AUTHORED, [*TEXTS, "authored", "mei-2"]))
+    assert twice in complaint(layout(AUTHORED, [*OTHER, "authored", "mei-1"]))
 
 
 def test_all_problems_come_at_once(complaint):

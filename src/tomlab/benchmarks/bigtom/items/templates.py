@@ -13,7 +13,6 @@ import pandera.pandas as pa
 
 from tomlab.asking.attempts import Unparsed, label_fault
 from tomlab.errors import InputError, refuse
-from tomlab.paths import there
 from tomlab.records import files
 
 _VARIABLES = files.yaml_beside(__file__)
@@ -44,19 +43,16 @@ def read_templates(path: Path | str, *, may_be_empty: bool = False) -> pd.DataFr
     numbered = [f"{path.stem}-{row:03d}" for row in table.index]
     table["template_id"] = table["template_id"].mask(released, numbered)
     table["source"] = table["writer"].mask(released, f"released:{path.stem}")
-    twice = table.loc[table.duplicated("template_id"), "template_id"]
-    expected = "which stands above, expected once"
-    refuse(
-        [f"row {row}, field template_id: found {i!r}, {expected}" for row, i in twice.items()],
-        str(path),
-    )
+    twice = table.duplicated("template_id") | table.duplicated(list(LAYOUT[:-2]))
+    faults = [f"row {row}: its texts or its template_id stand above" for row in table.index[twice]]
+    refuse(faults, str(path))
     rows = []
     for row in table.to_dict("records"):
         sentences = dict(zip(STORY, _divided(row["story"]), strict=True))
         rows.append(row | sentences | {"agent": agent_name(row)})
-    labels = path.with_suffix(".labels.csv")
-    if there(labels):
-        labels = files.read_form(labels, LABEL_FORM).set_index("template_id").T.to_dict()
+    beside = path.with_suffix(".labels.csv")
+    if beside.is_file():
+        labels = files.read_form(beside, LABEL_FORM).set_index("template_id").T.to_dict()
         rows = [row | labels.get(row["template_id"], {}) for row in rows]
     return template_table(rows)
 
@@ -82,7 +78,6 @@ FORM = pa.DataFrameSchema(
             "authored, llm:<model>, edited:<model> or, in the release, auto or user",
         ),
     },
-    unique=["story"],
 )
 LABEL_FORM = pa.DataFrameSchema(
     {"template_id": files.text()} | {name: files.text(".*", required=False) for name in LABELS},
