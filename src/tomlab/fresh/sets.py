@@ -13,12 +13,12 @@ import pandas as pd
 from tomlab.benchmarks import bigtom as questions
 from tomlab.benchmarks import fantom as conversations
 from tomlab.errors import InputError, refuse
-from tomlab.fresh import bigtom, fantom, omnitom, simpletom
+from tomlab.fresh import bigtom, fantom, simpletom
 from tomlab.fresh.draw import LOTS, VERSION
 from tomlab.records.files import parsed, read_text
 from tomlab.scoring import cues, readers
 
-VIEWS = {"bigtom": bigtom, "fantom": fantom, "omnitom": omnitom, "simpletom": simpletom}
+VIEWS = {"bigtom": bigtom, "fantom": fantom, "simpletom": simpletom}
 # The balanced accuracy that no reader may exceed which sets are balanced against; questions.
 MOST, FEWEST = 0.55, 400
 SHORTEST = 16  # characters: a shorter seed could be guessed from its hash
