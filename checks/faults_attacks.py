@@ -327,7 +327,7 @@ def odd_tables(_: Path) -> Iterator[Case]:
     """Responses from elsewhere of which a column holds what it should not."""
     told = records.read_records(DATA / "omnitom/stories.jsonl")[:2]
     given = {
-        "bigtom": bigtom.read_released(DATA / "bigtom/templates.csv").head(4),
+        "bigtom": bigtom.read_released(DATA / "bigtom/bigtom.csv").head(4),
         "simpletom": simpletom.read_released(DATA / "simpletom/questions").head(12),
         "omnitom": omnitom.asked(omnitom.compose(told), "stage2-L3"),
     }  # fmt: skip

@@ -15,7 +15,7 @@ from tomlab.records import tidy
 
 def parquet(folder: Path) -> Iterator[Case]:
     """Tables between stages that somebody changed."""
-    items = bigtom.read_released(DATA / "bigtom/templates.csv").head(6).astype({"answer": str})
+    items = bigtom.read_released(DATA / "bigtom/bigtom.csv").head(6).astype({"answer": str})
     answer = ["b1", "m", "0-shot", 0]
     score = pd.DataFrame(
         [[*answer, "g", "correct", 1.0], ["b2", *answer[1:], "g", "wrong", 0.0]],

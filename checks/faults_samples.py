@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from tomlab.asking import prompts
 from tomlab.benchmarks import bigtom, omnitom, simpletom
 from tomlab.benchmarks.bigtom.items import filtering as bigtom_filtering
-from tomlab.benchmarks.bigtom.items import templates
 from tomlab.benchmarks.fantom.items import filtering as fantom_filtering
 from tomlab.benchmarks.fantom.items import sets
 from tomlab.benchmarks.omnitom import calibration
@@ -78,14 +77,10 @@ def _lines(*values: Any) -> bytes:
 
 
 def _released_templates() -> bytes:
-    """Our first templates in the layout of the released bigtom.csv."""
-    found = templates.read_templates(DATA / "bigtom/templates.csv").head(3).to_dict("records")
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter=";")
-    for row in found:
-        story = " ".join(row[name].rstrip(".").replace(".", "") + "." for name in templates.STORY)
-        writer.writerow([story, *(row[name] for name in templates.AFTER_STORY), "1", "ok"])
-    return text.getvalue().encode()
+    """Our first templates, with the bookkeeping of the released bigtom.csv."""
+    lines = (DATA / "bigtom/bigtom.csv").read_text(encoding="utf-8").splitlines()[:3]
+    rows = [line.split(";") for line in lines]
+    return "".join(";".join([*row[:-2], "auto", "0"]) + "\n" for row in rows).encode()
 
 
 def _question_sets() -> list[dict]:
@@ -139,20 +134,12 @@ def samples() -> dict[str, Sample]:
     answer |= {"question": "unlikely_noticed", "answer": "yes"}
     known = [{"story_id": 1, "beliefs": [{}, {}]}, {"story_id": 2, "beliefs": [{}, {}]}]
     lines = (DATA / "omnitom/stories.jsonl").read_text(encoding="utf-8").splitlines()[:3]
-    authored = {name: [""] for name in (*templates.HEADER, *templates.LABELS)}
     question_sets = _question_sets()
 
     def one(path: str, read: Read, content: bytes, **more: Any) -> Sample:
         return Sample(path, read, {path: content}, path, **more)
 
     return {
-        "templates.csv": one(
-            "templates.csv",
-            bigtom.read_released,
-            _head("bigtom/templates.csv", 3),
-            wrong=authored,
-            spare=templates.LABELS,
-        ),
         "bigtom.csv": one("bigtom.csv", bigtom.read_released, _released_templates()),
         "scenarios.csv": one(
             "scenarios.csv",

@@ -1,7 +1,7 @@
 """OmniToM's gold tables a second time, derived from the events: for `keys.py`.
 
-The grammar asks `tomlab.scoring.tracker` who believes what, so possible worlds say it of its own
-tables. Those of a released file are read with the forms of `keys_tombench`.
+Ten of our stories (`source`: grammar) come with a record of events. Possible worlds say who
+believes what after them. Tables of a released file are read with the forms of `keys_tombench`.
 """
 
 import re
@@ -10,12 +10,11 @@ from itertools import combinations
 import worlds
 from keys_tombench import NAME, hit, read
 
-from tomlab.benchmarks.omnitom.items import grammar
 from tomlab.benchmarks.omnitom.items.records import WORLD, read_records
 from tomlab.records.files import yaml_beside
 from tomlab.scoring.tracker import Event, Story
 
-WORDS = yaml_beside(grammar.__file__)
+WORDS = yaml_beside(__file__)
 KINDS = {"leaves": "leave", "returns": "enter", "enters": "enter", "moves": "move"}
 KINDS |= {"looks": "look", "tells": "say", "lies": "say"}
 PAST = WORDS["past"] | {"lies": "tells"}  # gold tables word a lie as they word the truth
@@ -30,7 +29,7 @@ def omnitom(record, shown=False):
     """Where the thing is (orders 0 to 3), who has seen what, and who has it in common.
 
     In the story language onlookers see somebody look, not what is found, and whoever looks learns
-    nothing of them. By the grammar all who are there perceive the find together: `shown` has it so.
+    nothing of them. In our stories all who are there perceive the find together: `shown` has it so.
     """
     start, *steps = record["record"]
     thing, people, there, events = start["object"], start["actors"], {*start["seen_by"]}, []

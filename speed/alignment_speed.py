@@ -26,12 +26,10 @@ from tomlab.benchmarks.omnitom.alignment import (
     precision_recall_f1,
     texts_to_embed,
 )
-from tomlab.benchmarks.omnitom.items.grammar import generate
 from tomlab.benchmarks.omnitom.items.records import Row, read_records, rows
 from tomlab.paths import DATA, ROOT
 
 STORIES, BELIEFS, DIMENSIONS = 895, 22_343, 384
-GENERATED = 20
 THRESHOLD = 0.75
 MOST_SECONDS = 60
 OWN = DATA / "omnitom" / "stories.jsonl"
@@ -40,7 +38,7 @@ WORKED = ROOT.parent / "shared" / "datasets" / "omnitom" / "worked_examples.json
 
 def stories() -> Iterator[tuple[list[Row], list[Row]]]:
     """Predicted and gold tables, every text its own."""
-    records = read_records(OWN if OWN.is_file() else WORKED) + generate(GENERATED, seed=0)
+    records = read_records(OWN if OWN.is_file() else WORKED)
     short, longer = divmod(BELIEFS, STORIES)
     for number, record in zip(range(STORIES), cycle(records), strict=False):
         size = short + (number < longer)

@@ -32,7 +32,7 @@ METHOD = "0-shot"
 
 def write_tables(folder: Path, answers: int) -> dict[str, Path]:
     """So many items with their answers: a copy of all templates at a time."""
-    items = bigtom.read_released(DATA / "bigtom" / "templates.csv")
+    items = bigtom.read_released(DATA / "bigtom" / "bigtom.csv")
     model = model_spec("random", {"random": {"provider": "baseline", "model": "random"}})
     questions = evaluation.plan(bigtom, items, model, [METHOD])
     responses = asyncio.run(evaluation.evaluate(bigtom, questions, model))

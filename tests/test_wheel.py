@@ -96,7 +96,7 @@ def sources(tmp_path) -> dict[str, tuple[str, str]]:
         row |= {"choices": {"text": ["This", "That"], "label": ["A", "B"]}}
         (simpletom / config / "test.jsonl").write_text(json.dumps(row))
     if not RELEASED.is_dir():
-        templates, stories = DATA / "bigtom/templates.csv", DATA / "omnitom/stories.jsonl"
+        templates, stories = DATA / "bigtom/bigtom.csv", DATA / "omnitom/stories.jsonl"
     found = {"bigtom": (templates, "0-shot"), "fantom": (fantom, "full")}
     found |= {"omnitom": (stories, "stage2-L3"), "simpletom": (simpletom, "none")}
     return {name: (str(path.resolve()), method) for name, (path, method) in found.items()}

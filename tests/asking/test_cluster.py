@@ -30,7 +30,7 @@ def client():
 
 
 def of_bigtom() -> pd.DataFrame:
-    return _first(bigtom.read_released(DATA / "bigtom" / "templates.csv"), "group_id", 7)
+    return _first(bigtom.read_released(DATA / "bigtom" / "bigtom.csv"), "group_id", 7)
 
 
 def of_fantom() -> pd.DataFrame:

@@ -24,7 +24,7 @@ CONDITIONS = {"0-shot": 25, "1-shot": 12}  # items of one template, by method
 @pytest.fixture(scope="module")
 def items() -> pd.DataFrame:
     """All items of six templates."""
-    all_items = bigtom.read_released(DATA / "bigtom" / "templates.csv")
+    all_items = bigtom.read_released(DATA / "bigtom" / "bigtom.csv")
     six = all_items["group_id"].unique()[:6]
     return all_items[all_items["group_id"].isin(six)].reset_index(drop=True)
 
@@ -100,7 +100,7 @@ def test_first_come_stories_of_as_many_sets_as_can_be_and_of_all_scenarios():
 
 
 def test_a_second_group_of_a_cluster_is_of_another_level():
-    items = bigtom.read_released(DATA / "bigtom" / "templates.csv")
+    items = bigtom.read_released(DATA / "bigtom" / "bigtom.csv")
     number = items.groupby("group_id", sort=False).ngroup()
     items = items[number < 40].assign(cluster=number // 4, level=number % 2)
     some = SimpleNamespace(**{**vars(bigtom), "STRATA": ("cluster", "level")})

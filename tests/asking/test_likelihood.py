@@ -33,7 +33,7 @@ def items_of(benchmark) -> pd.DataFrame:
         items = simpletom.compose(simpletom_stories.stories({}, {}))
         items = simpletom_stories.with_twins(items, texts)
     else:
-        file = "templates.csv" if benchmark is bigtom else "stories.jsonl"
+        file = "bigtom.csv" if benchmark is bigtom else "stories.jsonl"
         items = benchmark.read_released(DATA / benchmark.NAME / file)
     few = items[benchmark.UNIT].unique()[:2]
     return benchmark.asked(items[items[benchmark.UNIT].isin(few)], METHODS[benchmark])

@@ -195,7 +195,7 @@ def test_pasted_text_with_a_change_is_another_wording(root):
 def test_printed_text_may_lack_a_placeholder_of_ours_and_no_other_text_may(root):
     [text] = [t.text for t in TEXTS if (t.name, t.version) == ("bigtom/generation", "paper")]
     replaced = pasted(root, "bigtom/generation", text)
-    examples = read_templates(DATA / "bigtom" / "templates.csv")
+    examples = read_templates(DATA / "bigtom" / "bigtom.csv")
     [request] = bigtom_writing.generation_requests(examples, 1, replaced=replaced)
     assert request.messages[0] == {"role": "system", "content": text}
     with pytest.raises(InputError, match=r"expected \{labels\} in it, found none"):
@@ -251,7 +251,7 @@ def test_file_that_is_not_there_is_named_without_a_traceback(tmp_path, capsys):
 
 
 def test_responses_say_whose_words_were_sent(root):
-    items = bigtom.read_released(DATA / "bigtom" / "templates.csv").head(25)
+    items = bigtom.read_released(DATA / "bigtom" / "bigtom.csv").head(25)
     spec = model_spec("mine", {"mine": {"provider": "baseline", "model": "random"}})
     said = {}
     for method, replaced in {

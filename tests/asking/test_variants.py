@@ -25,7 +25,7 @@ REWORDED = DATA / "wordings" / "reworded"
 
 def items_of(benchmark) -> pd.DataFrame:
     if benchmark is bigtom:
-        items = bigtom.read_released(DATA / "bigtom" / "templates.csv")
+        items = bigtom.read_released(DATA / "bigtom" / "bigtom.csv")
         return items[items["group_id"].isin(items["group_id"].unique()[:3])].reset_index(drop=True)
     if benchmark is fantom:
         return fantom.compose([question_set(), question_set("0-1-0", "accessible")])

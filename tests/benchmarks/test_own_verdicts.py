@@ -6,17 +6,15 @@ import pytest
 
 from replies import of_baseline
 from simpletom_stories import OURS, our_stories
-from tomlab import params
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.bigtom.items.templates import read_templates
 from tomlab.benchmarks.fantom.items.sets import read_sets
-from tomlab.benchmarks.omnitom.items import grammar
 from tomlab.benchmarks.omnitom.items.records import read_records
 from tomlab.benchmarks.omnitom.scoring import Judge
 from tomlab.paths import DATA
 
 FILES = {
-    bigtom: DATA / "bigtom" / "templates.csv",
+    bigtom: DATA / "bigtom" / "bigtom.csv",
     fantom: DATA / "fantom" / "fantom.json",
     omnitom: DATA / "omnitom" / "stories.jsonl",
     simpletom: OURS,
@@ -37,8 +35,7 @@ def sources(benchmark):
     if benchmark is simpletom:
         return our_stories()
     if benchmark is omnitom:
-        given = params.load()["omnitom"]["generation"]
-        return read_records(FILES[omnitom]) + grammar.generate(given["grammar_stories"], seed=0)
+        return read_records(FILES[omnitom])
     return read_sets(FILES[fantom])
 
 

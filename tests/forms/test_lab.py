@@ -10,7 +10,7 @@ from tomlab.asking.attempts import stacked
 from tomlab.benchmarks.bigtom.items import filtering, templates
 from tomlab.paths import DATA, ROOT
 
-SOURCE = DATA / "bigtom" / "templates.csv"
+SOURCE = DATA / "bigtom" / "bigtom.csv"
 pytestmark = pytest.mark.skipif(not SOURCE.is_file(), reason="data is missing: `make data`")
 WAIT = 300_000  # ms, for a machine that does much else
 

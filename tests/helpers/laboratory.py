@@ -87,7 +87,7 @@ def laboratory(root: Path, change: Callable[[dict], None]) -> Laboratory:
     content["fantom"]["generation"]["writers"] = ["authored"]
     content["fantom"]["evaluation"]["methods"] = ["short", "full"]
     content["fantom"]["judges"]["answers_made"] = 240
-    content["omnitom"]["generation"] |= {"writers": ["authored", "grammar"]}
+    content["omnitom"]["generation"] |= {"writers": ["authored"]}
     content["omnitom"]["evaluation"]["methods"] = ["stage1-L3", "stage2-L3"]
     content["omnitom"]["judges"] |= {"llm_levels": [], "tables_made": 21}
     content["simpletom"]["generation"]["writers"] = ["authored"]
@@ -114,9 +114,9 @@ def _draw_items(data: Path) -> None:
     """Every third template, six conversations, three sets of entities a scenario and four stories a
     category, so that a run's time does not grow with our files.
     """
-    templates, records = data / "bigtom/templates.csv", data / "omnitom/stories.jsonl"
-    drawn = pd.read_csv(templates, dtype=str, keep_default_na=False)[::3]
-    _replace(templates, drawn.to_csv(index=False))
+    templates, records = data / "bigtom/bigtom.csv", data / "omnitom/stories.jsonl"
+    lines = templates.read_text(encoding="utf-8").splitlines(keepends=True)
+    _replace(templates, "".join(lines[::3]))
     conversations = data / "fantom" / "fantom.json"
     sets = json.loads(conversations.read_text(encoding="utf-8"))
     first = list(dict.fromkeys(one["set_id"].split("-")[0] for one in sets))[:6]

@@ -22,7 +22,7 @@ from tomlab.paths import DATA
 from tomlab.scoring.embeddings import MINILM
 from tomlab.scoring.similarity import similarity
 
-TEMPLATES = read_templates(DATA / "bigtom" / "templates.csv")
+TEMPLATES = read_templates(DATA / "bigtom" / "bigtom.csv")
 ITEMS = bigtom.compose(TEMPLATES)
 # In a false belief the agent holds on to the initial state.
 RIGHT = {

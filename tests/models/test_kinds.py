@@ -268,7 +268,7 @@ def test_filtered_answers_are_paid_and_do_not_end_a_run(client, options, act, fa
 
 
 def test_filtered_answers_are_refused_in_the_scores_and_let_a_run_end(faulty_server, tmp_path):
-    items = bigtom.read_released(DATA / "bigtom" / "templates.csv").head(8)
+    items = bigtom.read_released(DATA / "bigtom" / "bigtom.csv").head(8)
     spec = toy("openai", faulty_server.url, max_concurrency=1)
     faulty_server.script = [Act(finish="content_filter"), Act(text="Answer: a)")]
     put = plan(bigtom, items, spec, ["0-shot"])[:4]

@@ -14,7 +14,7 @@ from tomlab.errors import InputError
 from tomlab.pipeline import fetch
 
 STORE = "['remote \"store\"']\n    url = ../.dvcstore\n    verify = true\n"
-FILES = {"bigtom/templates.csv": b"story\n", "fantom/fantom.json": b"[]\n"}
+FILES = {"bigtom/bigtom.csv": b"story\n", "fantom/fantom.json": b"[]\n"}
 
 
 def put(root: Path, content: bytes, suffix: str = "") -> str:
@@ -59,9 +59,9 @@ def objects(root: Path) -> list[Path]:
 def test_data_is_fetched_and_fetched_again(root):
     fetch.fetch(root)
     assert {name: (root / "data" / name).read_bytes() for name in FILES} == FILES
-    (root / "data" / "bigtom" / "templates.csv").unlink()
+    (root / "data" / "bigtom" / "bigtom.csv").unlink()
     fetch.fetch(root)
-    assert (root / "data" / "bigtom" / "templates.csv").read_bytes() == b"story\n"
+    assert (root / "data" / "bigtom" / "bigtom.csv").read_bytes() == b"story\n"
 
 
 @pytest.mark.parametrize("number", range(3))
@@ -84,7 +84,7 @@ def test_path_out_of_the_folder_is_refused_though_its_hash_is_right(tmp_path, pa
     assert not list(tmp_path.glob("outside*"))
 
 
-@pytest.mark.parametrize("name", ["bigtom/templates.csv", "bigtom/mine.csv"])
+@pytest.mark.parametrize("name", ["bigtom/bigtom.csv", "bigtom/mine.csv"])
 def test_edit_is_kept_and_told_what_to_do(root, name):
     fetch.fetch(root)
     path = root / "data" / name

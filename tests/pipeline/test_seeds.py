@@ -22,7 +22,7 @@ from tomlab.models.specs import model_spec
 from tomlab.paths import DATA, ROOT
 from tomlab.pipeline.run_notebook import declared
 
-TEMPLATES = templates.read_templates(DATA / "bigtom/templates.csv")
+TEMPLATES = templates.read_templates(DATA / "bigtom/bigtom.csv")
 STORIES = our_stories()
 SETS = read_sets(DATA / "fantom/fantom.json")[:16]
 GROUPS = 4

@@ -5,7 +5,6 @@ second letter, whatever it is asked. Stories and answers try to get into the pag
 is shown as text, and nothing of it lives. The log was asked elsewhere, and has every answer right.
 """
 
-import csv
 import json
 import shutil
 import subprocess
@@ -26,7 +25,7 @@ STAGES = [
     *("generation@bigtom", "filtering@bigtom", "evaluation@bigtom-evil"),
     *("evaluation@bigtom-log", "judge_calibration@bigtom", "figures@bigtom", "documents"),
 ]
-RUN = "document.title='pwned'"
+RUN = "document['title']='pwned'"  # without a full stop, which would end a sentence
 # One sentence each, so that no filter drops the story that holds it.
 ITEMS = [
     f"<img src=x onerror={RUN}>",
@@ -42,14 +41,11 @@ ANSWER = f"b) </td></table></pre><script>{RUN}</script><img src=x onerror={RUN}>
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
     root = tmp_path_factory.mktemp("server")
-    with (ROOT / "data/bigtom/templates.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))[: len(ITEMS)]
-    for row, text in zip(rows, ITEMS, strict=True):
-        row["context"] = row["context"].replace(" is ", f" {text} is ", 1)
-    with (root / "templates.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    lines = (ROOT / "data/bigtom/bigtom.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    lines = [
+        line.replace(" is ", f" {text} is ", 1) for line, text in zip(lines, ITEMS, strict=False)
+    ]
+    (root / "templates.csv").write_text("".join(lines), encoding="utf-8")
     (root / "curt" / "bigtom").mkdir(parents=True)
     own = root / "curt" / "bigtom" / "instruction.txt"
     own.write_text("Pick one: Answer:<option>)<answer>\n")

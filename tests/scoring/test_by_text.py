@@ -18,7 +18,7 @@ ASKED = {"source_row": 1, "question": "Where is it?", "choices": ["box", "bag"],
 TOLD = {"story_category": "Hinting Task Test", "story": "Ada hides the key."}
 RECORD = TOLD | {"story_id": 1, "source": "authored", "beliefs": []}
 ITEMS = {
-    (bigtom, "0-shot"): bigtom.read_released(DATA / "bigtom" / "templates.csv")[:40],
+    (bigtom, "0-shot"): bigtom.read_released(DATA / "bigtom" / "bigtom.csv")[:40],
     (fantom, "short"): fantom.compose([question_set()]).query("question_type == 'belief_choice'"),
     (omnitom, "linked"): linked_items([RECORD], pd.DataFrame([TOLD | {"questions": [ASKED]}])),
     (simpletom, "none"): simpletom.compose(stories({}, {}))[:6],

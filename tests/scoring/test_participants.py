@@ -20,7 +20,7 @@ needs_data = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def items() -> pd.DataFrame:
-    every = bigtom.read_released(DATA / "bigtom/templates.csv")
+    every = bigtom.read_released(DATA / "bigtom/bigtom.csv")
     first = every["group_id"].unique()[:4]
     return every[every["group_id"].isin(first)]
 

@@ -109,7 +109,7 @@ def test_no_reader_learns_from_controls():
 @pytest.fixture(scope="module")
 def templates():
     """The items of twelve of our templates, controls marked."""
-    table = bigtom.read_released(paths.DATA / "bigtom" / "templates.csv")
+    table = bigtom.read_released(paths.DATA / "bigtom" / "bigtom.csv")
     table = table[table["group_id"].isin(table["group_id"].unique()[:12])]
     return table.assign(control=table["condition"].str.endswith("control"))
 
@@ -139,7 +139,7 @@ def our_choices(name):
     """What rules choose on the items that the project starts from."""
     data = paths.DATA / name
     if name == "bigtom":
-        items = bigtom.read_released(data / "templates.csv")
+        items = bigtom.read_released(data / "bigtom.csv")
         items = items.assign(control=items["condition"].str.endswith("control"))
         return readers.choices(bigtom, items, "0-shot")
     if name == "fantom":

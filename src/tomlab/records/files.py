@@ -6,7 +6,7 @@ import re
 import reprlib
 import stat
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -171,13 +171,22 @@ def write_form(table: pd.DataFrame, path: Path) -> None:
     shown.to_csv(writable(path), index=False, lineterminator="\n")
 
 
-def read_form(path: Path | str, form: pa.DataFrameSchema, *checks: Check) -> pd.DataFrame:
+def read_form(
+    path: Path | str,
+    form: pa.DataFrameSchema,
+    *checks: Check,
+    delimiter: str = ",",
+    header: Sequence[str] = (),
+) -> pd.DataFrame:
     """The rows of a CSV form as texts without spaces around them; the index is the line number.
 
     form: columns as made below; `unique` names what may stand once; `strict="filter"` leaves other
-    columns out. checks: what no column shows. Errors: `InputError` with all rows, fields at fault.
+    columns out. checks: what no column shows; header: of a file that has none. Errors: `InputError`
+    with all rows, fields at fault.
     """
-    (_, header), *lines = list(csv_rows(path)) or [(1, [])]
+    lines = list(csv_rows(path, delimiter))
+    if not header:
+        (_, header), *lines = lines or [(1, [])]
     required = [name for name, column in form.columns.items() if column.required]
     demand_columns(path, header, required)
     uneven = {row: len(line) for row, line in lines if len(line) != len(header)}

@@ -8,9 +8,8 @@ from tomlab import params
 
 
 class Generation(params.Section):
-    writers: params.Distinct[Literal["authored", "grammar", "llm"]]
+    writers: params.Distinct[Literal["authored", "llm"]]
     tombench: params.OptionalPath
-    grammar_stories: params.Count
     llm_stories: params.Count
     llm_tokens: params.Tokens
     llm_examples: params.Size

@@ -10,7 +10,7 @@ from tomlab.paths import DATA, ROOT
 
 REPOSITORY = ROOT
 RELEASED = REPOSITORY.parent / "shared" / "datasets" / "bigtom" / "bigtom.csv"
-OURS = DATA / "bigtom" / "templates.csv"
+OURS = DATA / "bigtom" / "bigtom.csv"
 
 pytestmark = pytest.mark.skipif(
     not RELEASED.is_file(), reason="the released bigtom.csv is not beside the repository"

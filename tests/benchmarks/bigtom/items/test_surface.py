@@ -9,9 +9,10 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
+from tomlab.benchmarks.bigtom.items.templates import read_templates
 from tomlab.paths import DATA
 
-OURS = DATA / "bigtom" / "templates.csv"
+OURS = DATA / "bigtom" / "bigtom.csv"
 DENIAL = re.compile(r"(?i)\b(no|not|nor|never|neither|none|nobody|nothing|without|cannot)\b|n't")
 SMALL = {"a", "an", "and", "at", "by", "for", "from", "has", "in", "is", "it", "of", "on", "or"}
 SMALL |= {"out", "the", "to", "will", "with"}
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def ours():
-    return pd.read_csv(OURS, dtype=str, keep_default_na=False)
+    return read_templates(OURS)
 
 
 def nameless(ours, field):
@@ -93,6 +94,8 @@ def test_words_shared_with_the_last_sentence_do_not_name_the_right_option(ours, 
     assert (chosen["aware"] & ~chosen["not_aware"]).mean() <= HIGHEST
 
 
-def test_the_page_on_data_tells_how_many_changes_are_another_persons_doing(ours):
-    by_kind = ours["mechanism_kind"].value_counts().to_dict()
+def test_the_page_on_data_tells_how_many_changes_are_another_persons_doing():
+    by_kind = (
+        pd.read_csv(OURS.with_suffix(".labels.csv"))["mechanism_kind"].value_counts().to_dict()
+    )
     assert by_kind == {"person": 58, "thing": 27, "animal": 9, "nature": 6}

@@ -3,16 +3,17 @@
 import csv
 import io
 
+import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bigtom_templates import MEI
+from tomlab.benchmarks import bigtom
 from tomlab.benchmarks.bigtom.items.templates import (
     AFTER_STORY,
     COLUMNS,
     FIELDS,
-    HEADER,
     LABELS,
     STORY,
     agent_name,
@@ -29,25 +30,25 @@ from tomlab.benchmarks.bigtom.items.templates import (
 from tomlab.errors import InputError
 from tomlab.paths import DATA
 
-OURS = DATA / "bigtom" / "templates.csv"
-AUTHORED = {**MEI, "state": "contents", "mechanism": "octopus", "medium": "sees", "author": "us"}
+OURS = DATA / "bigtom" / "bigtom.csv"
 STORY_TEXT = " ".join(MEI[name] for name in STORY)
-RELEASED = [STORY_TEXT, *(MEI[name] for name in AFTER_STORY), "auto", "0"]
+TEXTS = [STORY_TEXT, *(MEI[name] for name in AFTER_STORY)]
+RELEASED = [*TEXTS, "auto", "0"]
+AUTHORED = [*TEXTS, "authored", "mei-1"]
+OTHER = [STORY_TEXT.replace("Mei", "Asel"), *TEXTS[1:]]
 
 
-def authored(*rows, header=(*HEADER, *LABELS)):
-    """A file in our layout: rows are changes to Mei's template, or lists of fields."""
+def layout(*rows):
+    """Rows in the layout of the release."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    for row in rows:
-        full = {**AUTHORED, **row} if isinstance(row, dict) else None
-        writer.writerow([full[name] for name in header] if full else row)
+    csv.writer(text, delimiter=";", lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 
-def released(*rows):
-    return "".join(";".join(row) + "\n" for row in rows)
+def changed(row, field, text):
+    """A row with another text in a field, "story" or one of `AFTER_STORY`."""
+    at = ["story", *AFTER_STORY].index(field)
+    return [*row[:at], text, *row[at + 1 :]]
 
 
 @pytest.fixture
@@ -104,90 +105,112 @@ class TestOurs:
         assert set(ours["source"]) == {"authored"}
         assert (ours[list(LABELS)] != "").all(axis=None)
 
-    def test_agent_is_the_name_that_the_rule_would_find(self, ours):
-        assert [agent_name(t) for t in ours.to_dict("records")] == ours["agent"].tolist()
+    def test_code_that_divides_the_released_file_at_semicolons_and_full_stops_reads_ours(self):
+        for line in OURS.read_text(encoding="utf-8").splitlines():
+            fields = line.split(";")
+            assert len(fields) == 19
+            assert len(fields[0].split(".")) == 6
+            assert '"' not in line
 
     def test_written_out_and_parsed_again_is_the_same_template(self, ours):
         for template in ours.to_dict("records"):
             assert parse_generation(written_out(template)) == {f: template[f] for f in FIELDS}
 
 
-def test_authored_file_becomes_a_template_table(file):
-    table = read_templates(file(authored({})))
-    assert list(table.columns) == list(COLUMNS)
-    expected = {name: AUTHORED[name] for name in COLUMNS} | {"source": "authored"}
-    assert table.to_dict("records") == [expected]
+def test_authored_row_has_the_name_that_its_last_field_says(file):
+    [template] = read_templates(file(layout(AUTHORED))).to_dict("records")
+    assert template == MEI | {"template_id": "mei-1", "source": "authored"}
 
 
-def test_a_file_says_whose_words_it_holds_and_may_leave_labels_out(file, complaint):
-    header = (*HEADER, "source")
-    row = ["edited:smol" if name == "source" else AUTHORED[name] for name in header]
-    [template] = read_templates(file(authored(row, header=header))).to_dict("records")
-    assert [template[name] for name in ("source", *LABELS)] == ["edited:smol", "", "", ""]
-    said = complaint(authored([*row[:-1], "me"], header=header))
-    assert "field source: found 'me', expected authored, llm:<model> or edited:<model>" in said
-    assert read_templates(file(authored()), may_be_empty=True).empty
+def test_a_row_says_whose_words_it_holds(file, complaint):
+    rows = [[*TEXTS, "edited:smol", "mei-1"], [*OTHER, "llm:smol", "mei-2"]]
+    assert [*read_templates(file(layout(*rows)))["source"]] == ["edited:smol", "llm:smol"]
+    said = complaint(layout([*TEXTS, "me", "mei-1"]))
+    assert "row 1, field writer: found 'me', expected authored, llm:<model>" in said
 
 
 def test_released_file_becomes_a_template_table_without_labels(file):
-    table = read_templates(file(released(RELEASED), name="bigtom.csv"))
+    table = read_templates(file(layout(RELEASED), name="bigtom.csv"))
     assert list(table.columns) == list(COLUMNS)
     expected = MEI | {"template_id": "bigtom-001", "source": "released:bigtom"}
     assert table.to_dict("records") == [expected]
 
 
+def test_a_copy_of_our_file_with_a_row_edited_composes_items(file):
+    rows = [*csv.reader(OURS.read_text(encoding="utf-8").splitlines(), delimiter=";")]
+    own = [cell.replace("Zsombor", "Bela") for cell in rows[0]]
+    items = bigtom.read_released(file(layout([*own[:-1], "mine-1"], *rows[1:])))
+    assert len(items) == 2500
+    expected = bigtom.read_released(OURS).query("group_id == 'authored-001'")
+    found = items[items["group_id"] == "mine-1"]
+    assert [*found["story"]] == [s.replace("Zsombor", "Bela") for s in expected["story"]]
+
+
+def test_labels_that_stand_beside_are_those_of_their_template(file):
+    labels = pd.DataFrame({"template_id": ["mei-2", "gone"], "state": ["full", "empty"]})
+    labels.assign(author="us").to_csv(file("", "mine.labels.csv"), index=False)
+    table = read_templates(file(layout(AUTHORED, [*OTHER, "authored", "mei-2"])))
+    assert table[list(LABELS)].to_numpy().tolist() == [["", "", ""], ["full", "", ""]]
+
+
+def test_empty_file_holds_no_template(file, complaint):
+    assert "no template in it" in complaint("")
+    assert read_templates(file(""), may_be_empty=True).empty
+
+
 def test_quotation_marks_in_a_field_are_kept(file):
-    sign = 'The sign says "closed, but knock".'
-    [template] = read_templates(file(authored({"causal_event": sign}))).to_dict("records")
-    assert template["causal_event"] == sign
+    sign = 'The sign says "closed; but knock".'
+    row = changed(AUTHORED, "random_event", sign)
+    [template] = read_templates(file(layout(row))).to_dict("records")
+    assert template["random_event"] == sign
 
 
-@pytest.mark.parametrize("text", [authored({}), released(RELEASED)], ids=["authored", "released"])
-def test_byte_order_mark_line_ends_and_empty_lines_are_harmless(file, text):
+@pytest.mark.parametrize("row", [AUTHORED, RELEASED], ids=["authored", "released"])
+def test_byte_order_mark_line_ends_and_empty_lines_are_harmless(file, row):
+    text = layout(row)
     plain = read_templates(file(text))
     for other in ("\ufeff" + text, text.replace("\n", "\r\n"), text.rstrip("\n"), text + "\n\n"):
         assert read_templates(file(other)).equals(plain)
 
 
-@pytest.mark.parametrize("text", ["name,story\nMei,once\n", ""])
-def test_neither_layout_is_told_with_both_that_are_known(complaint, text):
-    said = complaint(text)
-    assert "row 1: found" in said
-    assert "template_id,agent,context,desire" in said
-    assert "19 fields" in said
-
-
-def test_header_without_rows_holds_no_template(complaint):
-    assert "no template in it" in complaint(authored())
+@pytest.mark.parametrize("text", ["name,story\nMei,once\n", "template_id,agent\n1,Mei\n"])
+def test_file_divided_by_commas_is_told(complaint, text):
+    assert "row 1: found a comma between the columns, expected a semicolon" in complaint(text)
 
 
 def test_row_below_an_empty_line_keeps_its_own_number(complaint):
-    header, row = authored({"belief": ""}).splitlines()
-    assert "row 4, field belief" in complaint(f"{header}\n\n\n{row}\n")
-    assert "row 3: found 2 fields" in complaint(released(RELEASED) + "\na;b\n")
+    row = changed(AUTHORED, "random_event", "")
+    assert "row 3, field random_event" in complaint(f"\n\n{layout(row)}")
+    assert "row 3: found 2 fields" in complaint(layout(RELEASED) + "\na;b\n")
 
 
-def test_released_row_that_stands_twice_is_told(complaint):
-    assert "row 2: stands in row 1 too, expected once" in complaint(released(RELEASED, RELEASED))
+def test_row_or_name_that_stands_twice_is_told(complaint):
+    twice = "row 2: its texts or its template_id stand above"
+    assert twice in complaint(layout(RELEASED, RELEASED))
+    assert twice in complaint(layout(AUTHORED, [*TEXTS, "authored", "mei-2"]))
+    assert twice in complaint(layout(AUTHORED, [*OTHER, "authored", "mei-1"]))
 
 
 def test_all_problems_come_at_once(complaint):
-    said = complaint(authored({"belief": "", "author": ""}, {}, ["a"]))
-    assert "4 problems" in said
-    assert "row 2, field belief" in said
-    assert "row 2, field author" in said
-    assert "row 3: template_id" in said
-    assert "row 4: found 1 fields" in said
+    short = changed(changed(AUTHORED, "random_event", ""), "action_question", "")
+    said = complaint(layout(short, ["a"]))
+    assert "3 problems" in said
+    assert "row 1, field random_event" in said
+    assert "row 1, field action_question" in said
+    assert "row 2: found 1 fields" in said
 
 
 def test_released_row_with_a_field_too_many_is_named(complaint):
-    said = complaint(released(RELEASED, [*RELEASED, "0"]))
+    said = complaint(layout(RELEASED, [*OTHER, "auto", "0", "0"]))
     assert "row 2: found 20 fields, expected 19" in said
 
 
-def test_released_story_of_six_sentences_is_named(complaint):
-    said = complaint(released([STORY_TEXT + " And then.", *RELEASED[1:]]))
-    assert "row 1, field story: found 6 sentences, expected 5" in said
+@pytest.mark.parametrize("more", [" And then.", " It costs 3.5 pounds.", ""])
+def test_story_that_is_not_of_five_sentences_is_named(complaint, more):
+    story = STORY_TEXT + more if more else STORY_TEXT.replace(". ", " ", 1)
+    said = complaint(layout([story, *RELEASED[1:]]))
+    assert "row 1, field story: found " in said
+    assert "expected five sentences, each ended by the only full stop in it" in said
 
 
 @given(st.binary(max_size=300))
@@ -197,6 +220,25 @@ def test_any_bytes_are_a_table_or_an_input_error(tmp_path_factory, content):
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"any\.csv"):
         read_templates(path)
+
+
+SHOWN = st.characters(codec="utf-8", exclude_categories=["Cc"], exclude_characters=".")
+CELL = st.text(SHOWN, min_size=1).filter(
+    lambda text: text.strip() and not text.startswith(("#", "'", "Err"))
+)
+
+
+@given(st.lists(CELL, min_size=5, max_size=5), st.lists(CELL, min_size=17, max_size=17))
+@settings(max_examples=60, deadline=None)
+def test_any_texts_written_in_the_layout_are_read_back(tmp_path_factory, story, cells):
+    path = tmp_path_factory.getbasetemp() / "written.csv"
+    *texts, name = cells
+    row = ["".join(f"{sentence}." for sentence in story), *texts, "authored", name]
+    path.write_text(layout(row), encoding="utf-8", newline="")
+    [template] = read_templates(path).to_dict("records")
+    expected = [f"{sentence.strip()}." for sentence in story] + [text.strip() for text in texts]
+    assert [template[field] for field in FIELDS] == expected
+    assert template["template_id"] == name.strip()
 
 
 # Templates written out by a model

@@ -1,7 +1,5 @@
 """Reading belief tables as models write them, and their labels."""
 
-import csv
-import io
 import json
 import re
 
@@ -52,17 +50,9 @@ def read(text, columns=None):
             id="a pipe too many at the end",
         ),
         pytest.param(
-            'Actor,Belief,Order\nworld,"The key is in the vase",0\n"Ines", "The key is gone", 1',
-            id="CSV",
-        ),
-        pytest.param(
-            "Actor\tBelief\tOrder\nworld\tThe key is in the vase\t0\nInes\tThe key is gone\t1",
-            id="TSV",
-        ),
-        pytest.param(
             "```\n| Actor | Belief | Order |\n| world | The key is in the vase | 0 |\n```\n"
-            "```csv\nActor,Belief,Order\nInes,The key is gone,1\n```",
-            id="code fences, two dialects",
+            "```text\nActor|Belief|Order\nInes|The key is gone|1\n```",
+            id="code fences, two tables",
         ),
         pytest.param(
             "Here is the table.\n\n| Actor | Belief | Order |\n|---|---|---|\n"
@@ -99,10 +89,6 @@ def read(text, columns=None):
             "| world | The key is in the vase | 0 |\n| Ines | The key is gone | 1 |",
             id="no header, two rows alike",
         ),
-        pytest.param(
-            "Well, here it is, as asked:\nworld,The key is in the vase,0\nInes,The key is gone,1",
-            id="no header in CSV",
-        ),
     ],
 )
 def test_table_is_read(text):
@@ -114,8 +100,6 @@ def test_table_is_read(text):
     [
         ("| Actor | Belief | Order |\n| Ines | A | 1 |", "pipe table"),
         ("Ines | A | 1\nMax | B | 0", "pipe table"),
-        ("Actor\tBelief\nInes\tA", "TSV"),
-        ("| Actor | Belief |\n| Ines | A |\n\nActor,Belief\nMax,B", "pipe table and CSV"),
         ('[{"actor": "Ines", "belief": "A"}]', "JSON"),
         ("Ines thinks that it is gone.", ""),
     ],
@@ -124,24 +108,23 @@ def test_form_says_how_the_rows_stood(text, form):
     assert parse(text).form == form
 
 
+def test_pipe_with_a_backslash_is_part_of_the_belief_and_an_illegal_order_is_none():
+    header = "| Actor | Belief | Order |\n"
+    [row] = read(header + "| Ines | The sign says A \\| B | 2 |")
+    assert row == Row("Ines", "The sign says A | B", "2")
+    assert read(header + "| Ines | A | 4 |") == [Row("Ines", "A", "")]
+
+
 @pytest.mark.parametrize(
-    ("row", "belief", "order"),
+    "text",
     [
-        ('Ines,"The key, the ""old"" one, is gone",1', 'The key, the "old" one, is gone', "1"),
-        (
-            'Ines,"Hello" is what Max says, and no more,1',
-            '"Hello" is what Max says, and no more',
-            "1",
-        ),
-        ('Ines,Max says, "Well, hello",1', 'Max says, "Well, hello"', "1"),
-        ("| Ines | The sign says A | B | 2 |", "The sign says A | B", "2"),
-        ("| Ines | The sign says A \\| B | 2 |", "The sign says A | B", "2"),
-        ("| Ines | A | 4 |", "A", ""),
+        'Actor,Belief,Order\nworld,"The key is in the vase",0\nInes,"The key is gone",1',
+        "Actor\tBelief\tOrder\nworld\tThe key is in the vase\t0\nInes\tThe key is gone\t1",
     ],
+    ids=["CSV", "TSV"],
 )
-def test_delimiters_and_quotation_marks_within_a_belief_are_part_of_it(row, belief, order):
-    header = "| Actor | Belief | Order |" if "|" in row else "Actor,Belief,Order"
-    assert read(f"{header}\n{row}") == [Row("Ines", belief, order)]
+def test_only_pipes_make_a_table_as_in_the_release(text):
+    assert parse(text).reason == "no table"
 
 
 @pytest.mark.parametrize(
@@ -149,9 +132,15 @@ def test_delimiters_and_quotation_marks_within_a_belief_are_part_of_it(row, beli
     [
         ("| Actor | Belief | Order | Why |", ["| Ines | A | B | 1 | She left |"]),
         ("Actor | Belief | Order", ["The key is gone | 1", "Ines | The key is go"]),
+        ("Order | Actor | Belief", ["1 | Ines"]),
+        ("Order | Belief | Actor", ["1 | The key is gone"]),
+        ("Actor | Belief | Order", ["Ines | The sign says A | B | 2"]),
         ("| Actor | Belief | Order |", ["| ... | ... | ... |"]),
     ],
-    ids=["surplus cell that two columns can hold", "too few cells", "ellipsis"],
+    ids=[
+        *("surplus cell that two columns can hold", "too few cells", "no belief", "no actor"),
+        *("a pipe in the belief", "ellipsis"),
+    ],
 )
 def test_row_whose_cells_cannot_be_told_is_lost(header, rows):
     assert parse("\n".join([header, *rows])).lost == rows
@@ -170,7 +159,7 @@ def test_empty_actor_is_the_one_above():
     )
     assert [row.actor for row in read(text)] == ["Ines"] * 3
     text = "| Actor | Belief | Order |\n| **Ines** | | |\n| | A | 1 |\n| **Max** | | |\n| | B | 1 |"
-    assert read(text) == [Row("Ines", "A", "1"), Row("Max", "B", "1")]
+    assert parse(text).rows == [Row("Ines", "A", "1"), Row("Max", "B", "1")]
 
 
 @pytest.mark.parametrize(
@@ -234,18 +223,6 @@ def test_table_given_and_repeated_is_not_the_answer():
     assert parsed.lost == ["Ines | A"]
 
 
-def test_line_of_csv_without_a_legal_label_is_lost_as_it_may_be_prose():
-    text = "Actor,Belief,Order\nInes,A,1\n\nNote, as you see, all is there"
-    parsed = parse(text)
-    assert (parsed.rows, len(parsed.lost)) == ([Row("Ines", "A", "1")], 1)
-
-
-def test_commas_behind_fenced_csv_are_prose():
-    assert read("```\nActor,Belief,Order\nInes,A,1\n```\nNote, as you see, all") == [
-        Row("Ines", "A", "1")
-    ]
-
-
 def test_one_row_without_header_is_lost():
     parsed = parse("| Ines | A | 1 |\n| this | that |")
     assert (parsed.rows, len(parsed.lost), parsed.reason) == ([], 2, "no usable row")
@@ -257,9 +234,7 @@ def test_one_row_without_header_is_lost():
         ("", "empty answer"),
         (" \n\t", "empty answer"),
         ("Ines thinks, perhaps, that it is gone.", "no table"),
-        ("| Belief | Order |\n| A | 1 |", "no column Actor"),
-        ("Actor,Order\nInes,1", "no column Belief"),
-        ("Order | Truth-Status\n1 | True", "no column Actor, Belief"),
+        ("| Belief | Order |\n| A | 1 |", "no usable row"),
         ("| Actor | Belief | Order |\n|---|---|---|", "no usable row"),
         ("| Actor | Belief | Order |\n| Ines | | 1 |", "no usable row"),
         ('{"beliefs": []}', "no usable row"),
@@ -520,13 +495,6 @@ def as_pipes(keys, header, rows, outer, ruled):
     return "\n".join([line(header), *rule, *(line(cells(r)[k] for k in keys) for r in rows)])
 
 
-def as_delimited(keys, header, rows, delimiter):
-    lines = io.StringIO()
-    writer = csv.writer(lines, delimiter=delimiter, lineterminator="\n")
-    writer.writerows([header, *([cells(row)[key] for key in keys] for row in rows)])
-    return lines.getvalue()
-
-
 def as_json(rows, nested, flat):
     def one(row):
         labels = {"order": row.order, **row.labels}
@@ -547,8 +515,6 @@ def test_any_table_is_read_back_from_any_dialect(table, data):
         st.sampled_from(
             [
                 as_pipes(keys, header, rows, *flags),
-                as_delimited(keys, header, rows, ","),
-                as_delimited(keys, header, rows, "\t"),
                 as_json(rows, *flags),
             ]
         )
@@ -580,10 +546,10 @@ WORDS = st.sampled_from(["Ines", "Max", "It rains", "1", "0", "True", "7", "..."
 LINES = st.lists(WORDS, min_size=2, max_size=5)
 
 
-@given(st.lists(LINES, max_size=8), st.sampled_from(["|", "\t"]), st.booleans())
-def test_every_line_is_read_or_lost(lines, delimiter, headed):
-    texts = [delimiter.join(line) for line in lines]
-    header = [delimiter.join(["Actor", "Belief", "Order"])] if headed else []
+@given(st.lists(LINES, max_size=8), st.booleans())
+def test_every_line_is_read_or_lost(lines, headed):
+    texts = ["|".join(line) for line in lines]
+    header = ["Actor|Belief|Order"] if headed else []
     parsed = parse_table("\n".join(header + texts))
     assert len(parsed.rows) + len(parsed.lost) == len(texts)
     assert all(text in texts for text in parsed.lost)

@@ -122,12 +122,6 @@ def test_file_without_records_is_named(tmp_path, content):
         read_records(path)
 
 
-def test_bad_record_is_not_written(tmp_path):
-    with pytest.raises(InputError, match="not written"):
-        write_records([record(), record()], tmp_path / "gold.jsonl")
-    assert not (tmp_path / "gold.jsonl").exists()
-
-
 texts = st.text(st.characters(codec="utf-8"), max_size=20).map(lambda text: f"x{text}")
 one_label = {key: st.sampled_from(legal) for key, legal in DIMENSIONS.items()}
 beliefs = st.fixed_dictionaries(
@@ -205,10 +199,11 @@ def test_questions_of_one_story_stand_together_and_letters_are_no_part_of_option
 
 
 def test_option_that_is_no_text_and_a_line_that_stands_twice_are_told(folder):
-    written(folder / "Hinting Task Test.jsonl", line(), line(**{"OPTION-D": 7}), line())
+    written(folder / "Hinting Task Test.jsonl", line(), line(**{"OPTION-D": 7}))
+    written(folder / "False Belief Task.jsonl", line(), line(QUESTION="Who?"), line())
     with pytest.raises(InputError) as error:
         read_tombench(folder)
-    assert "line 2, field 'OPTION-D': found 7, expected text" in str(error.value)
+    assert "line 2, field OPTION-D: found 7, expected a valid string" in str(error.value)
     assert "line 3: stands in line 1 too, expected once" in str(error.value)
 
 
@@ -217,12 +212,14 @@ def test_missing_file_column_and_option_are_all_told(folder):
     cut = {key: value for key, value in line().items() if key != "QUESTION"}
     written(folder / "False Belief Task.jsonl", cut)
     written(folder / "Hinting Task Test.jsonl", line(), line(**{"OPTION-B": float("nan")}))
+    two = {"OPTION-C": float("nan"), "OPTION-D": float("nan")}
+    written(folder / "Strange Story Task.jsonl", line(), line(**two, **{"答案\nANSWER": "C"}))
     with pytest.raises(InputError) as error:
         read_tombench(folder)
     assert "Persuasion Story Task.jsonl: no such file" in str(error.value)
-    assert "False Belief Task.jsonl, line 1, field 'QUESTION': found nothing" in str(error.value)
-    assert "Hinting Task Test.jsonl, line 2, field 'OPTION-B': found nan" in str(error.value)
-    assert "found 'B', expected one of ['A', 'C', 'D']" in str(error.value)
+    assert "False Belief Task.jsonl, line 1, field QUESTION: found nothing" in str(error.value)
+    assert "Hinting Task Test.jsonl, line 2, field OPTION-B: found nothing" in str(error.value)
+    assert "Strange Story Task.jsonl, line 2: the answer 'C' is no option" in str(error.value)
 
 
 def test_record_is_linked_whatever_its_case_spaces_and_quotation_marks():

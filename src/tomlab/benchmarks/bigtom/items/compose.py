@@ -49,7 +49,10 @@ RELEASED_SEED = 0
 
 
 def read_released(path: Path | str, seed: int = 0, *, orders_as: str = OURS) -> pd.DataFrame:
-    """The items of a released `bigtom.csv` or of a template file of ours. Errors: `InputError`."""
+    """The items of a file in the layout of the released `bigtom.csv`: the release, ours, a user's.
+
+    Errors: `InputError`, as in `templates.read_templates`.
+    """
     return compose(read_templates(path), seed, orders_as=orders_as)
 
 
@@ -66,7 +69,9 @@ def compose(templates: pd.DataFrame, seed: int = 0, *, orders_as: str = OURS) ->
     if templates.empty:
         raise InputError("bigtom items: there are no templates to compose them from")
     cells = [*product((0, 1), VARIABLES, CONDITIONS), (0, "percept_to_belief", "true_belief")]
-    rows = [_item(t, *cell, seed) for t in templates.to_dict("records") for cell in cells]
+    rows = []
+    for template in templates.to_dict("records"):
+        rows += [_item(template, *cell, seed) for cell in cells]
     items = pd.DataFrame(rows)
     if orders_as == AS_RELEASED:
         items["choices"] = released_orders(items)
@@ -85,9 +90,7 @@ def released_orders(items: pd.DataFrame) -> pd.Series:
     for _, condition in items.groupby(["variable", "condition", "initial_belief"], sort=False):
         draws = random.Random(RELEASED_SEED)
         for row, item in condition.iterrows():
-            right = item["answer"]
-            wrong = next((option for option in item["choices"] if option != right), right)
-            options = [right, wrong]
+            options = sorted(item["choices"], key=lambda option: option != item["answer"])
             if item["variable"] == "percept_to_belief":
                 options.reverse()  # the release counts the other option as right there
             draws.shuffle(options)
@@ -95,41 +98,49 @@ def released_orders(items: pd.DataFrame) -> pd.Series:
     return pd.Series(orders).reindex(items.index)
 
 
-def _item(t: Mapping[str, str], initial: int, variable: str, condition: str, seed: int) -> dict:
+def _item(
+    template: Mapping[str, str], initial_belief: int, variable: str, condition: str, seed: int
+) -> dict:
     """One item. The initial-state answer is right where the agent missed the event, and where the
     state never changed: in both controls and, since the story stops before the event, in
     percept-to-belief (which the release keys otherwise: Sec. 3.1 means the initial belief).
     """
     kind = "action" if variable == "forward_action" else "belief"
-    aware, not_aware = t[f"{kind}_answer_aware"], t[f"{kind}_answer_not_aware"]
-    happens = variable != "percept_to_belief"
-    changed = happens and condition in ("true_belief", "false_belief")
+    aware = template[f"{kind}_answer_aware"]
+    not_aware = template[f"{kind}_answer_not_aware"]
+    has_event = variable != "percept_to_belief"
+    changed = has_event and not condition.endswith("control")
+    event = "event" if changed else "random_event"
     # What tells of the agent's mind: the percept or, backward, the action it led to.
-    known = "aware_of" if condition.startswith("true") else "not_aware_of"
-    last = f"{known}_event" if changed else f"{known}_random_event"
+    last = f"aware_of_{event}" if condition.startswith("true") else f"not_aware_of_{event}"
     if variable == "backward_belief":
         last = "action_new_state" if condition == "true_belief" else "action_initial_state"
-    told = ["context", "desire", "percept", *(["belief"] if initial else [])]
-    told += ["causal_event" if changed else "random_event"] if happens else []
-    background = " ".join(t[name] for name in told)
-    item_id = f"{t['template_id']}/{variable}/{condition}/{initial}"
-    twin = variable == "backward_belief" and condition == "false_control"
+    names = ["context", "desire", "percept"]
+    if initial_belief:
+        names.append("belief")
+    if has_event:
+        names.append("causal_event" if changed else "random_event")
+    background = " ".join(template[name] for name in names)
+    item_id = f"{template['template_id']}/{variable}/{condition}/{initial_belief}"
+    duplicate_of = ""
+    if variable == "backward_belief" and condition == "false_control":
+        duplicate_of = item_id.replace("false_control", "true_control")
     return {
         "benchmark": NAME,
         "item_id": item_id,
-        "group_id": t["template_id"],
+        "group_id": template["template_id"],
         "question_type": kind,
-        "story": f"{background} {t[last]}" if happens else background,
-        "question": t[f"{kind}_question"],
+        "story": f"{background} {template[last]}" if has_event else background,
+        "question": template[f"{kind}_question"],
         "choices": shuffled([aware, not_aware], seed, item_id),
         "answer": aware if changed and condition == "true_belief" else not_aware,
-        "source": t["source"],
+        "source": template["source"],
         "variable": variable,
         "condition": condition,
-        "initial_belief": initial,
+        "initial_belief": initial_belief,
         "background": background,
         "reality": aware if changed else not_aware,
-        "duplicate_of": item_id.replace("false_control", "true_control") if twin else "",
+        "duplicate_of": duplicate_of,
     }
 
 

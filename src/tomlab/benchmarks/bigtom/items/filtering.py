@@ -25,24 +25,25 @@ def screen(templates: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd
     vectors: one a template, of its story. Released templates are reported and never dropped:
     without them it would be another benchmark.
     """
-    rows = templates.reset_index(drop=True)
-    problems = [structure_problems(template) for template in rows.to_dict("records")]
-    form = rows.assign(filter="structure", reason=problems).explode("reason")
-    broken = form.dropna(subset="reason").index
+    templates = templates.reset_index(drop=True)
+    problems = [structure_problems(template) for template in templates.to_dict("records")]
+    structure = templates.assign(filter="structure", reason=problems).explode("reason")
+    structure = structure.dropna(subset="reason")
     # What is dropped for its structure is nobody's original.
-    whole = rows[is_released(rows["source"]) | ~rows.index.isin(broken)]
-    ids, agent = whole["template_id"], whole["agent"]
-    again = {
-        whole.index[row]: f"cosine {cosine:.3f} to {ids.iloc[earlier]}"
-        for row, earlier, cosine in near_duplicates(vectors[whole.index], threshold)
-    }
-    twice = whole.assign(filter="near-duplicate", reason=whole.index.map(again.get))
-    original = agent.map(whole.drop_duplicates("agent").set_index("agent")["template_id"])
-    named = (agent + " is the agent of " + original + " too").where(agent.ne("") & original.ne(ids))
-    named = whole.assign(filter="repeated name", reason=named)
-    found = pd.concat([form, twice, named]).dropna(subset="reason").sort_index(kind="stable")
-    found = found.assign(dropped=~is_released(found["source"])).reset_index(drop=True)
-    return found[["template_id", "source", "filter", "reason", "dropped"]]
+    whole = templates.drop(structure.index[~is_released(structure["source"])].unique())
+    ids = whole["template_id"]
+    cosines = {}
+    for row, earlier, cosine in near_duplicates(vectors[whole.index], threshold):
+        cosines[whole.index[row]] = f"cosine {cosine:.3f} to {ids.iloc[earlier]}"
+    alike = whole.assign(filter="near-duplicate", reason=pd.Series(cosines, dtype=object))
+    first = whole.groupby("agent")["template_id"].transform("first")
+    named = whole[(first != ids) & (whole["agent"] != "")]
+    reason = named["agent"] + " is the agent of " + first[named.index] + " too"
+    named = named.assign(filter="repeated name", reason=reason)
+    faults = pd.concat([structure, alike.dropna(subset="reason"), named])
+    faults = faults.sort_index(kind="stable").reset_index(drop=True)
+    faults["dropped"] = ~is_released(faults["source"])
+    return faults[["template_id", "source", "filter", "reason", "dropped"]]
 
 
 def ratings_form(known: set[str] | None = None) -> pa.DataFrameSchema:
@@ -71,15 +72,24 @@ def diversity(templates: pd.DataFrame, by_model: Mapping[str, Mapping[str, str]]
     The medium is read off the verb by rule. State and mechanism are the authors' where they gave
     them, else a model's (`by_model`: labels by template id), else they count in `unlabelled`.
     """
-    rows, media = [], [medium(template) for template in templates.to_dict("records")]
+    media = [medium(template) for template in templates.to_dict("records")]
+    rows = []
     for source, part in templates.assign(medium=media).groupby("source", sort=False):
         for dimension in LABELS:
-            own = dict(zip(part["template_id"], part[dimension], strict=True))
-            every = {i: own[i] or by_model.get(i, {}).get(dimension, "") for i in own}
-            given = [label.lower() for label in every.values() if label]
-            who = ["rule" if dimension == "medium" else "authors"] if any(own.values()) else []
-            who += ["model"] if every != own else []
-            counts = len(set(given)), len(part), len(part) - len(given)
-            rows.append((source, dimension, *counts, " and ".join(who) or "nobody"))
+            by_authors = dict(zip(part["template_id"], part[dimension], strict=True))
+            labels = {}
+            for template_id, label in by_authors.items():
+                labels[template_id] = label or by_model.get(template_id, {}).get(dimension, "")
+            labelled_by = []
+            if any(by_authors.values()):
+                labelled_by.append("rule" if dimension == "medium" else "authors")
+            if labels != by_authors:
+                labelled_by.append("model")
+            row = {"source": source, "dimension": dimension}
+            row["distinct"] = len({label.lower() for label in labels.values() if label})
+            row["templates"] = len(part)
+            row["unlabelled"] = list(labels.values()).count("")
+            row["labelled_by"] = " and ".join(labelled_by) or "nobody"
+            rows.append(row)
     columns = ["source", "dimension", "distinct", "templates", "unlabelled", "labelled_by"]
     return pd.DataFrame(rows, columns=columns)

@@ -16,63 +16,74 @@ from tomlab.errors import InputError, refuse
 from tomlab.records import files
 
 _VARIABLES = files.yaml_beside(__file__)
-STORY, AFTER_STORY = _VARIABLES["story"], _VARIABLES["after_story"]
+STORY = _VARIABLES["story"]
+AFTER_STORY = _VARIABLES["after_story"]
 FIELDS = (*STORY, *AFTER_STORY)
 LABELS = ("state", "mechanism", "medium")
 QUESTIONS = ("belief_question", "desire_question", "action_question")
 COLUMNS = ("template_id", "source", "agent", *FIELDS, *LABELS)
-RELEASED_FIELDS = 1 + len(AFTER_STORY) + 2  # the story, the variables, two bookkeeping fields
-HEADER = ("template_id", "agent", *FIELDS, "author")
-_SOURCES = files.text(
-    r"authored|(llm|edited):\S+", "authored, llm:<model> or edited:<model>", required=False
-)
-FORM = pa.DataFrameSchema(
-    {name: files.text() for name in HEADER}
-    | {name: files.text(required=False) for name in LABELS}
-    | {"source": _SOURCES},
-    unique=["template_id"],
-    strict="filter",
-)
+LAYOUT = ("story", *AFTER_STORY, "writer", "template_id")  # the release's 19 fields
 
 
 def read_templates(path: Path | str, *, may_be_empty: bool = False) -> pd.DataFrame:
-    """Read a template file: of `FORM` (comma-separated, with a header) or a released `bigtom.csv`.
+    """The templates of a file in the layout of the released `bigtom.csv`, as a template table.
 
-    The layout tells which. Returns a template table; `source` is `released:<file name>`, else what
-    the file says, by default `authored`. Errors: `InputError` with every row and field at fault.
+    The file has no header and the fields of `LAYOUT`, by semicolons. The last two are the release's
+    bookkeeping: "auto" or "user", and a 0. Where the writer is `authored`, `llm:<model>` or
+    `edited:<model>`, it becomes the `source`, and the last field is the template's id. Otherwise
+    the source is `released:<file name>`, and the row's number makes the id. Labels come
+    from `<file name>.labels.csv`, if that stands beside. Errors: `InputError` with every row and
+    field at fault.
     """
-    path, first = Path(path), files.read_text(path).partition("\n")[0]
-    if re.match(r'"?template_id\b', first):
-        written = files.read_form(path, FORM).to_dict("records")
-        rows = [{"source": "authored", **row} for row in written]
-    elif first.count(";") >= RELEASED_FIELDS // 2:
-        rows = _released_rows(path)
-    else:
-        known = f"the header {','.join(HEADER[:4])},… or {RELEASED_FIELDS} fields by ';'"
-        raise InputError(f"{path}: row 1: found {first[:60]!r}, expected {known}")
-    if not rows and not may_be_empty:
+    path = Path(path)
+    table = files.read_form(path, FORM, header=LAYOUT, delimiter=";")
+    if table.empty and not may_be_empty:
         raise InputError(f"{path}: no template in it")
+    released = table["writer"].isin(["auto", "user"])
+    numbered = [f"{path.stem}-{row:03d}" for row in table.index]
+    table["template_id"] = table["template_id"].mask(released, numbered)
+    table["source"] = table["writer"].mask(released, f"released:{path.stem}")
+    twice = table.duplicated("template_id") | table.duplicated(list(LAYOUT[:-2]))
+    faults = [f"row {row}: its texts or its template_id stand above" for row in table.index[twice]]
+    refuse(faults, str(path))
+    rows = []
+    for row in table.to_dict("records"):
+        sentences = dict(zip(STORY, _divided(row["story"]), strict=True))
+        rows.append(row | sentences | {"agent": agent_name(row)})
+    beside = path.with_suffix(".labels.csv")
+    if beside.is_file():
+        labels = files.read_form(beside, LABEL_FORM).set_index("template_id").T.to_dict()
+        rows = [row | labels.get(row["template_id"], {}) for row in rows]
     return template_table(rows)
 
 
-def _released_rows(path: Path) -> list[dict]:
-    rows, problems, first = [], [], {}
-    for number, (story, *cells) in files.csv_rows(path, ";"):
-        told = [part.strip() + "." for part in story.split(".") if part.strip()]
-        if (earlier := first.setdefault((story, *cells), number)) != number:
-            problems.append(f"row {number}: stands in row {earlier} too, expected once")
-        elif (found := 1 + len(cells)) != RELEASED_FIELDS:
-            problems.append(f"row {number}: found {found} fields, expected {RELEASED_FIELDS}")
-        elif (found := len(told)) != len(STORY):
-            what = f"found {found} sentences, expected {len(STORY)}"
-            problems.append(f"row {number}, field story: {what}")
-        else:
-            row = dict(zip(FIELDS, [*told, *cells[:-2]], strict=True))
-            problems += [f"row {number}, field {f}: found nothing" for f in FIELDS if not row[f]]
-            ids = {"template_id": f"{path.stem}-{number:03d}", "source": f"released:{path.stem}"}
-            rows.append({**ids, "agent": agent_name(row), **row})
-    refuse(problems, str(path))
-    return rows
+def _divided(story: str) -> list[str]:
+    """The sentences of a story, which the released code divides at every full stop."""
+    return [part.strip() + "." for part in story.split(".") if part.strip()]
+
+
+FORM = pa.DataFrameSchema(
+    {name: files.text() for name in LAYOUT}
+    | {
+        "story": pa.Column(
+            str,
+            pa.Check(
+                lambda story: len(_divided(story)) == len(STORY),
+                element_wise=True,
+                error="five sentences, each ended by the only full stop in it",
+            ),
+        ),
+        "writer": files.text(
+            r"auto|user|authored|(llm|edited):\S+",
+            "authored, llm:<model>, edited:<model> or, in the release, auto or user",
+        ),
+    },
+)
+LABEL_FORM = pa.DataFrameSchema(
+    {"template_id": files.text()} | {name: files.text(".*", required=False) for name in LABELS},
+    unique=["template_id"],
+    strict="filter",
+)
 
 
 def template_table(rows: list[dict]) -> pd.DataFrame:
@@ -111,11 +122,12 @@ def parse_generation(text: str) -> dict[str, str] | Unparsed:
     """
     labels = [label(name) for name in FIELDS]
     line = r"(?m)^[\W\d]*([A-Za-z][A-Za-z ]+?)\W*?:[ \t*]*(.*?)[ \t\r*]*$"
-    found = [(head.capitalize(), value) for head, value in re.findall(line, text)]
-    found = [(head, value) for head, value in found if head in labels]
-    if fault := label_fault(found, labels, "variables"):
+    lines = [(head.capitalize(), text) for head, text in re.findall(line, text)]
+    lines = [(head, text) for head, text in lines if head in labels]
+    fault = label_fault(lines, labels, "variables")
+    if fault:
         return Unparsed(fault)
-    return {name: value for name, (_, value) in zip(FIELDS, found, strict=True)}
+    return dict(zip(FIELDS, dict(lines).values(), strict=True))
 
 
 def sentences(text: str) -> int:
@@ -135,10 +147,13 @@ def structure_problems(template: Mapping[str, str]) -> list[str]:
     if agent and re.search(rf"\b{re.escape(agent)}\b", template["causal_event"]):
         problems.append("causal_event: mentions the agent")
     for kind in ("belief", "action"):
-        options = [template[f"{kind}_answer_{who}"] for who in ("aware", "not_aware")]
-        if len({" ".join(text.lower().strip(" .!?").split()) for text in options}) == 1:
+        if _plain(template[f"{kind}_answer_aware"]) == _plain(template[f"{kind}_answer_not_aware"]):
             problems.append(f"{kind}_answer: both options are the same")
     return problems
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().strip(" .!?").split())
 
 
 def medium(template: Mapping[str, str]) -> str:
@@ -146,8 +161,9 @@ def medium(template: Mapping[str, str]) -> str:
 
     "sees on the label" is seeing: the earliest verb of the sentence counts.
     """
-    text = template["aware_of_event"].lower()
-    media = _VARIABLES["media"].items()
-    hits = {name: re.search(rf"\b({'|'.join(verbs)})\b", text) for name, verbs in media}
-    starts = {name: hit.start() for name, hit in hits.items() if hit}
+    starts = {}
+    for name, verbs in _VARIABLES["media"].items():
+        verb = re.search(rf"\b({'|'.join(verbs)})\b", template["aware_of_event"].lower())
+        if verb:
+            starts[name] = verb.start()
     return min(starts, key=starts.get, default="")

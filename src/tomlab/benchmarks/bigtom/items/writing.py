@@ -55,9 +55,13 @@ def attempts(responses: Sequence[Response], model: str) -> pd.DataFrame:
 
 def parse_labels(text: str) -> dict[str, str]:
     """`state` and `mechanism` from an answer of two lines; {} if either is not there."""
-    said, _ = visible(text)
+    answer, _ = visible(text)
     # A label stands on the line of its name and has at least one letter or digit.
     gap = r"[^\w\n]*"
-    line = rf"(?im)^{gap}%s{gap}?:{gap}(\w.*?)\W*$"
-    found = {name: re.search(line % name, said) for name in ("state", "mechanism")}
-    return {n: hit[1].lower() for n, hit in found.items()} if all(found.values()) else {}
+    labels = {}
+    for name in ("state", "mechanism"):
+        line = re.search(rf"(?im)^{gap}{name}{gap}?:{gap}(\w.*?)\W*$", answer)
+        if not line:
+            return {}
+        labels[name] = line[1].lower()
+    return labels

@@ -117,55 +117,70 @@ def compose(
     other stories of the category as prompts of level L4 show, or all there are), `paraphrases`
     (JSON: for each belief others in the same meaning) and `family` (of `families`).
     """
-    records, known, items = list(records), list(examples), []
-    names = ("actor", "belief", "labels")
-    for record in records:
-        shown = examples_for(record, known, seed, examples_shown)
-        gold = [{name: belief[name] for name in names} for belief in record["beliefs"]]
-        told = {"answer": _json(gold), "examples": _json(shown)}
-        told["paraphrases"] = _json([belief.get("paraphrases", []) for belief in record["beliefs"]])
-        items.append(_item(record, STAGES[1], STAGES[1], **told))
-        items.append(_item(record, STAGES[2], STAGES[2], question=given_table(gold), **told))
-    if not items:
+    records = list(records)
+    examples = list(examples)
+    if not records:
         raise InputError("omnitom: there are no stories to compose items from")
+    items = []
+    for record in records:
+        beliefs = record["beliefs"]
+        gold = [
+            {name: belief[name] for name in ("actor", "belief", "labels")} for belief in beliefs
+        ]
+        columns = {
+            "answer": _json(gold),
+            "examples": _json(examples_for(record, examples, seed, examples_shown)),
+            "paraphrases": _json([belief.get("paraphrases", []) for belief in beliefs]),
+        }
+        items.append(_item(record, STAGES[1], STAGES[1]) | columns)
+        items.append(
+            _item(record, STAGES[2], STAGES[2]) | columns | {"question": given_table(gold)}
+        )
     table = pd.DataFrame(items)
     table["family"] = table["group_id"].map(families(records))
     return check(table, "items", "omnitom items")
 
 
 def families(records: Sequence[Mapping]) -> dict[str, str]:
-    """By story the least id of those nearly the same, by a cosine of TF-IDF over .7: many of
-    ToMBench's stories are one told with other names. Intervals cluster on families.
+    """By story id the family: the least id among the stories that are nearly the same. Two are if
+    the cosine of their TF-IDF is over .7: many of ToMBench's stories are one told with other names.
+    Intervals cluster on families.
     """
     from scipy.sparse.csgraph import connected_components
     from sklearn.feature_extraction.text import TfidfVectorizer  # takes a second to import
 
-    names = [str(record["story_id"]) for record in records]
     words = TfidfVectorizer().fit_transform([record["story"] for record in records])
-    _, labels = connected_components(words @ words.T > NEARLY_THE_SAME, directed=False)
-    least = dict(sorted(zip(labels, names, strict=True), reverse=True))
-    return {name: least[label] for name, label in zip(names, labels, strict=True)}
+    _, families = connected_components(words @ words.T > NEARLY_THE_SAME, directed=False)
+    stories = pd.Series([str(record["story_id"]) for record in records])
+    return dict(zip(stories, stories.groupby(families).transform("min"), strict=True))
 
 
-def _item(record: Mapping, kind: str, name: str, **own: object) -> dict:
-    """An item of a kind; own: where it has a question, choices, examples or paraphrases."""
+def _item(record: Mapping, kind: str, name: str) -> dict:
+    """What all items of a story have, with nothing in the columns that each kind fills."""
     story_id = str(record["story_id"])
-    item = {"benchmark": NAME, "item_id": f"{story_id}/{name}", "group_id": story_id}
-    item |= {"question_type": kind, "story": record["story"], "question": "", "choices": []}
-    item |= {"answer": "", "source": record["source"], "category": CODES[record["story_category"]]}
-    return item | {"examples": "[]", "paraphrases": "[]"} | own
+    return {
+        "benchmark": NAME,
+        "item_id": f"{story_id}/{name}",
+        "group_id": story_id,
+        "question_type": kind,
+        "story": record["story"],
+        "question": "",
+        "choices": [],
+        "answer": "",
+        "source": record["source"],
+        "category": CODES[record["story_category"]],
+        "examples": "[]",
+        "paraphrases": "[]",
+    }
 
 
 def examples_for(
     record: Mapping, examples: Sequence[Mapping], seed: int, number: int = 1
 ) -> list[Mapping]:
     """So many other stories of the record's category from `examples`, by lot, or all there are."""
-    others = [
-        example
-        for example in examples
-        if example["story_category"] == record["story_category"]
-        and example["story"] != record["story"]
-    ]
+    category = record["story_category"]
+    others = [one for one in examples if one["story_category"] == category]
+    others = [one for one in others if one["story"] != record["story"]]
     lot = random.Random(f"{seed}/{record['story_id']}")
     return lot.sample(others, min(number, len(others)))
 
@@ -181,17 +196,23 @@ def linked_items(
     "[[A]]"; both are read. Column `tried` (JSON) has `question` (its id), `try` (from 1) and
     `written`: for each option as shown the letter of its place in the file, such as "BA".
     """
-    items, family = [], families(records)
-    for record, linked in link(records, tombench):
-        written, asked = KEYS[: len(linked["choices"])], f"linked:{linked['source_row']}"
-        question = f"{record['story_id']}/{asked}"
+    family = families(records)
+    items = []
+    for record, question in link(records, tombench):
+        name = f"linked:{question['source_row']}"
+        question_id = f"{record['story_id']}/{name}"
+        options = dict(zip(KEYS, question["choices"], strict=False))
         for number in range(1, tries + 1):
-            order = shuffled(written, seed, f"{question}/try{number}")
-            own = {"question": linked["question"], "answer": linked["answer"]}
-            own["choices"] = [linked["choices"][KEYS.index(letter)] for letter in order]
-            own["tried"] = _json({"question": question, "try": number, "written": "".join(order)})
-            own["family"] = family[str(record["story_id"])]
-            items.append(_item(record, STAGES[0], f"{asked}/try{number}", **own))
+            order = shuffled(list(options), seed, f"{question_id}/try{number}")
+            tried = {"question": question_id, "try": number, "written": "".join(order)}
+            columns = {
+                "question": question["question"],
+                "answer": question["answer"],
+                "choices": [options[letter] for letter in order],
+                "tried": _json(tried),
+                "family": family[str(record["story_id"])],
+            }
+            items.append(_item(record, STAGES[0], f"{name}/try{number}") | columns)
     return pd.DataFrame(items)
 
 
@@ -199,11 +220,17 @@ def records_of(items: pd.DataFrame) -> list[dict]:
     """The records behind an items table, in the format of App. B.5 with their `source`."""
     records = []
     for item in items[items["question_type"] == STAGES[1]].to_dict("records"):
-        beliefs, paraphrases = json.loads(item["answer"]), json.loads(item["paraphrases"])
-        for belief, others in zip(beliefs, paraphrases, strict=True):
-            belief |= {"paraphrases": others} if others else {}
-        record = {"story_id": item["group_id"], "story_category": CATEGORIES[item["category"]]}
-        record |= {"story": item["story"], "beliefs": beliefs, "source": item["source"]}
+        beliefs = json.loads(item["answer"])
+        for belief, paraphrases in zip(beliefs, json.loads(item["paraphrases"]), strict=True):
+            if paraphrases:
+                belief["paraphrases"] = paraphrases
+        record = {
+            "story_id": item["group_id"],
+            "story_category": CATEGORIES[item["category"]],
+            "story": item["story"],
+            "beliefs": beliefs,
+            "source": item["source"],
+        }
         records.append(record)
     return records
 
@@ -223,9 +250,9 @@ def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
 def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:
     """The chat messages for one item.
 
-    A table is asked for in the roles of App. C.1 and the order of the release: the system has the
-    directive, for L4 with emphasis and examples; the user has the data, and the order to write only
-    the table closes it. Every word of it but the data is a prompt file's.
+    A table is asked for in the roles of App. C.1 and the order of the release: the system message
+    has the directive, for L4 with emphasis and examples; the user message has the data and, last,
+    the order to write only the table. Prompt files have every word of it but the data.
     """
     how = METHODS[method]
     if isinstance(how, techniques.TwoStep):
@@ -314,35 +341,44 @@ def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
         right = keys[list(item["choices"]).index(item["answer"])]
         return {"gold": f"({right})", "random": f"({draw.choice(keys)})"}
     gold = gold_rows(item)
+    omniscient = []
+    by_lot = []
     if stage == 1:
         actors = list(dict.fromkeys(row.actor for row in gold))
-        told = [row.belief for row in gold if row.actor == WORLD]
-        orders = {actor: "0" if actor == WORLD else "1" for actor in actors}
-        everything = [Row(actor, belief, orders[actor]) for actor in actors for belief in told]
-        by_lot = [replace(row, actor=draw.choice(actors)) for row in gold if draw.random() < 0.5]
+        for actor in actors:
+            order = "0" if actor == WORLD else "1"
+            omniscient += [Row(actor, fact.belief, order) for fact in gold if fact.actor == WORLD]
+        for row in gold:
+            if draw.random() < 0.5:
+                by_lot.append(replace(row, actor=draw.choice(actors)))
     else:
-        public = {"truth_status": "True", "knowledge_access": "Public"}
-        everything = [replace(row, labels={**row.labels, **public}) for row in gold]
-        drawn = [{name: draw.choice(legal) for name, legal in DIMENSIONS.items()} for _ in gold]
-        pairs = zip(gold, drawn, strict=True)
-        by_lot = [replace(row, order=own["order"], labels=own) for row, own in pairs]
-    answers = {"gold": gold, "omniscient": everything, "random": by_lot}
-    return {name: table_text(table, stage) for name, table in answers.items()}
+        for row in gold:
+            public = {"truth_status": "True", "knowledge_access": "Public"}
+            omniscient.append(replace(row, labels=row.labels | public))
+            labels = {name: draw.choice(legal) for name, legal in DIMENSIONS.items()}
+            by_lot.append(replace(row, order=labels["order"], labels=labels))
+    tables = {"gold": gold, "omniscient": omniscient, "random": by_lot}
+    return {name: table_text(table, stage) for name, table in tables.items()}
 
 
 def weighed(item: Mapping, replaced: Mapping[str, str] | None = None) -> Iterator[tuple]:
     """For each label of each gold belief the prompt that its legal values continue."""
     for row in gold_rows(item):
-        told = {"story": item["story"], "actor": row.actor, "belief": row.belief}
+        data = {"story": item["story"], "actor": row.actor, "belief": row.belief}
         for name, labels in DIMENSIONS.items():
-            asks = told | {"head": HEADS[name]}
-            yield prompts.filled(f"omnitom/{LIKELIHOOD}", replaced, **asks), labels
+            yield (
+                prompts.filled(f"omnitom/{LIKELIHOOD}", replaced, **data, head=HEADS[name]),
+                labels,
+            )
 
 
 def labelled(item: Mapping, picks: Sequence[str]) -> str:
     """The gold beliefs as JSON with other labels, in the order of `weighed`."""
-    beliefs, others = json.loads(item["answer"]), iter(picks)
-    return _json([b | {"labels": {name: next(others) for name in DIMENSIONS}} for b in beliefs])
+    labels = iter(picks)
+    beliefs = json.loads(item["answer"])
+    for belief in beliefs:
+        belief["labels"] = {name: next(labels) for name in DIMENSIONS}
+    return _json(beliefs)
 
 
 def gold_rows(item: Mapping) -> list[Row]:

@@ -33,22 +33,26 @@ def faults(
     (records, dimensions), length 1: a story whose cosine to an earlier one that is kept is
     `duplicate_cosine` or more is one told twice.
     """
-    found = [(place, *fault) for place, record in enumerate(records) for fault in _faults(record)]
+    rows = []
+    sound = []
+    for place, record in enumerate(records):
+        of_record = [_fault(record, rule, reason) for rule, reason in _faults(record)]
+        rows += of_record
+        if not any(fault["dropped"] for fault in of_record):
+            sound.append(place)
     if vectors is not None:
-        gone = {place for place, rule, _ in found if _drops(rule, records[place])}
-        left = [place for place in range(len(records)) if place not in gone]
-        for row, earlier, cosine in near_duplicates(vectors[left], duplicate_cosine):
-            other = records[left[earlier]]
+        for later, earlier, cosine in near_duplicates(vectors[sound], duplicate_cosine):
+            other = records[sound[earlier]]
             reason = f"cosine {cosine:.3f} to story {other['story_id']} ({other['source']})"
-            found.append((left[row], "near-duplicate", reason))
-    faulty = ((records[place], rule, reason) for place, rule, reason in found)
-    rows = [(r["story_id"], r["source"], rule, why, _drops(rule, r)) for r, rule, why in faulty]
+            rows.append(_fault(records[sound[later]], "near-duplicate", reason))
     columns = ["story_id", "source", "filter", "reason", "dropped"]
     return pd.DataFrame(rows, columns=columns).astype({"dropped": bool})
 
 
-def _drops(rule: str, record: Mapping) -> bool:
-    return RULES[rule]["fatal"] and not record["source"].startswith("released:")
+def _fault(record: Mapping, rule: str, reason: str) -> dict:
+    dropped = RULES[rule]["fatal"] and not record["source"].startswith("released:")
+    fault = {"story_id": record["story_id"], "source": record["source"]}
+    return fault | {"filter": rule, "reason": reason, "dropped": dropped}
 
 
 def _faults(record: Mapping) -> Iterator[tuple[str, str]]:
@@ -58,16 +62,16 @@ def _faults(record: Mapping) -> Iterator[tuple[str, str]]:
         yield "empty story", "found no text"
     if record.get("cut_off"):
         yield "cut off", "an answer that it was made of ended at the token limit"
-    if lost := record.get("rows_lost"):
-        yield "rows lost", f"{lost} rows of the answers could not be used"
-    first: dict[tuple[str, str], int] = {}
+    if record.get("rows_lost"):
+        yield "rows lost", f"{record['rows_lost']} rows of the answers could not be used"
+    first = {}
     for number, belief in enumerate(record["beliefs"], start=1):
         for rule, reason in belief_faults(belief, record):
             yield rule, f"belief {number}: {reason}"
+        row = f"{belief['actor']}: {belief['belief']!r}"
         earlier = first.setdefault((plain(belief["actor"]), plain(belief["belief"])), number)
         if earlier != number:
-            said = f"{belief['actor']}: {belief['belief']!r}"
-            yield "duplicate belief", f"belief {number}: {said} stands as belief {earlier} too"
+            yield "duplicate belief", f"belief {number}: {row} stands as belief {earlier} too"
 
 
 def belief_faults(belief: Mapping, record: Mapping) -> Iterator[tuple[str, str]]:
@@ -88,23 +92,24 @@ def belief_faults(belief: Mapping, record: Mapping) -> Iterator[tuple[str, str]]
 def _names_another(belief: Mapping, record: Mapping) -> bool:
     """Whether a belief names an actor of the table, a group or a name, its holder's left out."""
     holder = " ".join(_words(belief["actor"]))
-    left = set(f" {' '.join(_words(belief['belief']))} ".replace(f" {holder} ", " ").split())
+    words = " ".join(_words(belief["belief"]))
     others = {b["actor"] for b in record["beliefs"]} - {belief["actor"], WORLD}
-    named = {word for other in others for word in _words(other)}
+    named = set(_words(" ".join(others)))
     # Words of the story that never stand in lower case there.
-    told = re.findall(r"[^\W\d_]+", record["story"])
+    told = set(re.findall(r"[^\W\d_]+", record["story"]))
     small = {word for word in told if word[0].islower()}
     named.update(_words(" ".join(word for word in told if word.lower() not in small)))
-    return bool(left & (named - _GLUE | GROUPS))
+    left = f" {words} ".replace(f" {holder} ", " ").split()
+    return not (named - _GLUE | GROUPS).isdisjoint(left)
 
 
 def _unknown_actors(record: Mapping) -> Iterator[tuple[str, str]]:
     told = set(_words(record["story"])) | GROUPS
     for actor in dict.fromkeys(belief["actor"] for belief in record["beliefs"]):
-        own = set(_words(actor)) - _GLUE
-        if actor != WORLD and (not own or own - told):
-            strange = ", ".join(sorted(own - told)) or "no name"
-            yield "unknown actor", f"{actor!r}: the story has no {strange!r}"
+        name = set(_words(actor)) - _GLUE
+        strange = ", ".join(sorted(name - told))
+        if actor != WORLD and (strange or not name):
+            yield "unknown actor", f"{actor!r}: the story has no {strange or 'no name'!r}"
 
 
 def _words(text: str) -> list[str]:

@@ -6,7 +6,7 @@ those of seven ToMBench categories (App. B.1), whose questions are read here too
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field, create_model
 from tomlab.errors import InputError, refuse
 from tomlab.params import matches
 from tomlab.paths import there
-from tomlab.records.files import json_lines, read_text, shown, unfit, yaml_beside
+from tomlab.records.files import json_lines, read_text, unfit, yaml_beside
 
 # What is legal in a table: `categories` by code, labels by dimension, names of columns, aliases.
 SCHEMA = yaml_beside(__file__, "schema.yaml")
@@ -64,17 +64,15 @@ def read_records(path: Path | str) -> list[dict]:
     """The records of a JSONL file as they stand there, keys beyond those of App. B.5 too; `source`
     is filled in where it is absent. Errors: `InputError` that names every line and field at fault.
     """
-    found, problems = json_lines(read_text(path))
-    refuse([*problems, *unfit(found, _Record, "story_id", "line")], str(path))
-    if not found:
+    records, problems = json_lines(read_text(path))
+    refuse([*problems, *unfit(records, _Record, "story_id", "line")], str(path))
+    if not records:
         raise InputError(f"{path}: no record in it")
-    return [{**record, "source": record.get("source", RELEASED)} for _, record in found]
+    return [{**record, "source": record.get("source", RELEASED)} for _, record in records]
 
 
 def write_records(records: Sequence[dict], path: Path | str) -> None:
-    """Write records as JSONL, one line a story. Errors: `InputError` as in `read_records`."""
-    problems = unfit(enumerate(records, start=1), _Record, "story_id", "line")
-    refuse(list(problems), f"{path}: not written")
+    """Write records as JSONL, one line a story."""
     lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
     Path(path).write_text("".join(lines), encoding="utf-8", newline="\n")
 
@@ -87,10 +85,15 @@ def rows(record: Mapping) -> list[Row]:
     ]
 
 
-# ToMBench's columns of the English text, and of the answer, which is a letter.
 _OPTIONS = {letter: f"OPTION-{letter}" for letter in "ABCD"}
-_SPARE = ("OPTION-C", "OPTION-D")  # which yes/no questions do not have, with NaN in their place
-_ANSWER = "答案\nANSWER"
+_ANSWER = "答案\nANSWER"  # the letter of the right option
+_QUESTION = {"STORY": (_Text, ...), "QUESTION": (_Text, ...), _ANSWER: (Literal[*_OPTIONS], ...)}
+_Question = create_model(
+    "_Question",
+    **_QUESTION,
+    **{_OPTIONS[letter]: (_Text, ...) for letter in "AB"},
+    **{_OPTIONS[letter]: (_Text, "") for letter in "CD"},
+)
 
 
 def read_tombench(folder: Path | str) -> pd.DataFrame:
@@ -100,46 +103,47 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
     `source_row` (its number), `question`, `choices` (two or four texts, without the letter that a
     few repeat), `answer` (the right text). Errors: `InputError` with all that is at fault.
     """
-    stories, problems = [], []
+    stories = {}
+    problems = []
     for category in CODES:
         path = Path(folder) / f"{category}.jsonl"
         if there(path) is None:
             problems.append(f"{path.name}: no such file")
             continue
-        lines, odd = json_lines(read_text(path), nan=True)
-        told, faults = _questions(lines)
-        problems += [f"{path.name}, {fault}" for fault in (*odd, *faults)]
-        stories += [(category, story, questions) for story, questions in told.items()]
+        lines, faults = json_lines(read_text(path), nan=True)
+        lines = [(number, _without_nan(line)) for number, line in lines]
+        faults += unfit(lines, _Question, "", "line")
+        faults += [] if lines else ["no line in it"]
+        first_lines = {}
+        if not faults:
+            for number, line in lines:
+                earlier = first_lines.setdefault(str(line), number)
+                if earlier != number:
+                    faults.append(f"line {number}: stands in line {earlier} too, expected once")
+                question = _question(number, line)
+                if question["answer"] is None:
+                    faults.append(f"line {number}: the answer {line[_ANSWER]!r} is no option")
+                stories.setdefault((category, line["STORY"]), []).append(question)
+        problems += [f"{path.name}, {fault}" for fault in faults]
     refuse(problems, str(folder))
-    return pd.DataFrame(stories, columns=["story_category", "story", "questions"])
+    rows = [(*story, questions) for story, questions in stories.items()]
+    return pd.DataFrame(rows, columns=["story_category", "story", "questions"])
 
 
-def _questions(lines: Sequence[tuple[int, Any]]) -> tuple[dict[str, list[dict]], list[str]]:
-    """The questions on each story, and what is wrong with other lines."""
-    told, first, faults = defaultdict(list), {}, [] if lines else ["no line in it"]
-    for number, line in lines:
-        if not isinstance(line, dict):
-            faults.append(f"line {number}: found {shown(line)}, expected an object")
-            continue
-        if (earlier := first.setdefault(str(line), number)) != number:
-            faults.append(f"line {number}: stands in line {earlier} too, expected once")
-        texts = {name: line.get(name, "") for name in ("STORY", "QUESTION", *_OPTIONS.values())}
-        without = {name for name in _SPARE if str(texts[name]) == "nan"}
-        filled = {n for n, said in texts.items() if isinstance(said, str) and said.strip()}
-        expected = {name: "text" for name in texts if name not in filled | without}
-        given = ((letter, texts[name]) for letter, name in _OPTIONS.items() if name in filled)
-        options = {letter: re.sub(rf"^{letter}\.\s*", "", o.strip()) for letter, o in given}
-        if (right := line.get(_ANSWER, "")) not in [*options]:
-            expected[_ANSWER] = f"one of {[*options]}"
-        faults += [
-            f"line {number}, field {name!r}: found {shown(line.get(name, ''))}, expected {what}"
-            for name, what in expected.items()
-        ]
-        if not expected:
-            asked = {"source_row": number, "question": texts["QUESTION"]}
-            asked |= {"choices": list(options.values()), "answer": options[right]}
-            told[texts["STORY"]].append(asked)
-    return told, faults
+def _question(number: int, line: Mapping) -> dict:
+    options = {}
+    for letter, column in _OPTIONS.items():
+        if column in line:
+            options[letter] = re.sub(rf"^{letter}\.\s*", "", line[column].strip())
+    question = {"source_row": number, "question": line["QUESTION"]}
+    return question | {"choices": [*options.values()], "answer": options.get(line[_ANSWER])}
+
+
+def _without_nan(line: Any) -> Any:
+    """A line of ToMBench, where NaN stands for the options that yes/no questions do not have."""
+    if not isinstance(line, dict):
+        return line
+    return {name: value for name, value in line.items() if str(value) != "nan"}
 
 
 def link(records: Iterable[Mapping], tombench: pd.DataFrame) -> Iterator[tuple[Mapping, Mapping]]:
@@ -163,12 +167,13 @@ def statistics(records: Sequence[Mapping]) -> pd.DataFrame:
     """Table 4: by category and in total, `stories`, `beliefs`, `beliefs_per_story` and the beliefs
     of `order_0`, `order_1` and `order_2_plus`. `code` is "total" in the last row.
     """
-    counted = []
-    for code, name in {**CATEGORIES, "total": "Total"}.items():
-        own = [r for r in records if code in ("total", CODES[r["story_category"]])]
-        orders = Counter(belief["labels"]["order"] for r in own for belief in r["beliefs"])
-        row = {"code": code, "category": name, "stories": len(own), "beliefs": orders.total()}
-        row["beliefs_per_story"] = orders.total() / len(own) if own else float("nan")
+    rows = []
+    for code, category in {**CATEGORIES, "total": "Total"}.items():
+        chosen = [r for r in records if code == "total" or r["story_category"] == category]
+        orders = Counter(belief["labels"]["order"] for r in chosen for belief in r["beliefs"])
+        row = {"code": code, "category": category, "stories": len(chosen)}
+        row["beliefs"] = orders.total()
+        row["beliefs_per_story"] = orders.total() / len(chosen) if chosen else float("nan")
         row |= {"order_0": orders["0"], "order_1": orders["1"]}
-        counted.append(row | {"order_2_plus": orders["2"] + orders["3"]})
-    return pd.DataFrame(counted)
+        rows.append(row | {"order_2_plus": orders["2"] + orders["3"]})
+    return pd.DataFrame(rows)

@@ -17,7 +17,7 @@ from tomlab.benchmarks.omnitom.items.records import CODES, DIMENSIONS, Row
 from tomlab.errors import refuse
 from tomlab.models.specs import Request, Response
 
-FIRST_ID = 3001  # of candidate records, after our own (1001 …) and the grammar's (2001 …)
+FIRST_ID = 3001  # of candidate records, after our own (1001 … and 2001 …)
 # The level that did best in the sweep of Table 9.
 EXTRACT, LABEL = "stage1-L4", "stage2-L4"
 ATTEMPT_COLUMNS = ["step", "story_id", *OUTCOME]  # one row an answer, see `attempts.attempt`
@@ -41,7 +41,9 @@ def requests(
     examples_shown: how many; options: of `Request`. Errors: `InputError` for stories without so
     many examples.
     """
-    items, problems = [], []
+    requests = []
+    problems = []
+    options = {"max_tokens": compose.METHODS[method].max_tokens} | options
     for record in records:
         category = record["story_category"]
         shown = compose.examples_for(record, examples, examples_seed, examples_shown)
@@ -49,14 +51,17 @@ def requests(
             number = f"{examples_shown} other stories" if examples_shown > 1 else "another story"
             missing = f"found {len(shown)} among the examples, expected {number}"
             problems.append(f"story_id {record['story_id']}: {missing} of category {category!r}")
-        item = {"story": record["story"], "category": CODES[category]}
-        item["group_id"] = str(record["story_id"])
-        item["question"] = compose.given_table(record["beliefs"]) if method == LABEL else ""
-        items.append(item | {"examples": json.dumps(shown, ensure_ascii=False)})
+        item = {
+            "group_id": str(record["story_id"]),
+            "category": CODES[category],
+            "story": record["story"],
+            "question": compose.given_table(record["beliefs"]) if method == LABEL else "",
+            "examples": json.dumps(shown, ensure_ascii=False),
+        }
+        requests.append(Request(tuple(compose.messages(item, method, replaced)), **options))
     cure = "take `llm` out, or name a `source` with more stories of each category"
     refuse(problems, f"params.yaml: omnitom.generation.writers: {cure}")
-    options = {"max_tokens": compose.METHODS[method].max_tokens} | options
-    return [Request(tuple(compose.messages(i, method, replaced)), **options) for i in items]
+    return requests
 
 
 def extracted(
@@ -67,14 +72,15 @@ def extracted(
     A belief has `actor`, `belief` and `order` ("" if none was legal). Stories without a usable row
     have no record. What a table may lack stands in `cut_off` (bool) and `rows_lost` (how many).
     """
-    records, attempts = [], []
+    records = []
+    attempts = []
     for response, story in zip(responses, stories, strict=True):
         parsed, cut_off, outcome = _read(response, EXTRACTION)
         attempts.append({"step": "extraction", "story_id": story["story_id"], **outcome})
         if parsed.rows:
-            state = {"source": f"llm:{model}", "cut_off": cut_off, "rows_lost": len(parsed.lost)}
             beliefs = [{name: getattr(row, name) for name in EXTRACTION} for row in parsed.rows]
-            records.append({**story, **state, "beliefs": beliefs})
+            record = {**story, "source": f"llm:{model}", "beliefs": beliefs}
+            records.append(record | {"cut_off": cut_off, "rows_lost": len(parsed.lost)})
     return records, pd.DataFrame(attempts, columns=ATTEMPT_COLUMNS)
 
 
@@ -87,40 +93,46 @@ def labelled(
     The records have the format of App. B.5 and `cut_off` and `rows_lost` of `extracted`, where a
     belief without seven legal labels is lost too; a record without any other belief is left out.
     """
-    whole, attempts, out = [], [], []
+    gold = []
+    attempts = []
+    kept_out = []
     for response, record in zip(responses, records, strict=True):
         parsed, cut_off, outcome = _read(response, LABELLING)
-        given = [Row(b["actor"], b["belief"]) for b in record["beliefs"]]
-        missing = "cut off before its row" if cut_off else "no row for it in the answer"
-        missing, beliefs = outcome["reason"] or missing, []
-        paired = zip(given, labels_for(given, parsed.rows), strict=True)
-        for number, (own, row) in enumerate(paired, start=1):
-            labels = {} if row is None else row.labels
-            wrong = [name for name in DIMENSIONS if labels.get(name) not in DIMENSIONS[name]]
-            if wrong:
-                reason = f"missing or not legal: {', '.join(wrong)}" if row else missing
-                out.append((record["story_id"], number, own.actor, own.belief, reason))
+        given = [Row(belief["actor"], belief["belief"]) for belief in record["beliefs"]]
+        no_row = "cut off before its row" if cut_off else "no row for it in the answer"
+        no_row = outcome["reason"] or no_row
+        beliefs = []
+        pairs = zip(given, labels_for(given, parsed.rows), strict=True)
+        for number, (belief, row) in enumerate(pairs, start=1):
+            reason = no_row if row is None else _label_fault(row)
+            if reason:
+                kept_out.append((record["story_id"], number, belief.actor, belief.belief, reason))
             else:
-                beliefs.append({"actor": own.actor, "belief": own.belief, "labels": {**labels}})
-        if parsed.rows and not beliefs:
-            outcome |= {"status": "unparsed", "reason": "no belief with seven legal labels"}
-        attempts.append({"step": "labelling", "story_id": record["story_id"], **outcome})
+                labels = dict(row.labels)
+                beliefs.append({"actor": belief.actor, "belief": belief.belief, "labels": labels})
         if beliefs:
             lost = len(given) - len(beliefs)
-            kept = {name: record[name] for name in ("story_id", "story_category", "story")}
-            kept["beliefs"] = beliefs
-            kept["cut_off"] = record.get("cut_off", False) or (cut_off and lost > 0)
-            kept["rows_lost"] = record.get("rows_lost", 0) + lost
-            whole.append(kept | {"source": f"llm:{model}"})
+            cut_off = record.get("cut_off", False) or (cut_off and lost > 0)
+            rows_lost = record.get("rows_lost", 0) + lost
+            changes = {"beliefs": beliefs, "cut_off": cut_off, "rows_lost": rows_lost}
+            gold.append(record | changes | {"source": f"llm:{model}"})
+        elif parsed.rows:
+            outcome |= {"status": "unparsed", "reason": "no belief with seven legal labels"}
+        attempts.append({"step": "labelling", "story_id": record["story_id"], **outcome})
     tried = pd.DataFrame(attempts, columns=ATTEMPT_COLUMNS)
-    return whole, tried, pd.DataFrame(out, columns=OUT_COLUMNS)
+    return gold, tried, pd.DataFrame(kept_out, columns=OUT_COLUMNS)
+
+
+def _label_fault(row: Row) -> str:
+    wrong = [name for name in DIMENSIONS if not row.labels.get(name)]
+    return f"missing or not legal: {', '.join(wrong)}" if wrong else ""
 
 
 def _read(response: Response, columns: Sequence[str]) -> tuple[Parsed, bool, dict[str, str]]:
     """The table in an answer, whether it was cut off, and its `OUTCOME`."""
 
-    def table(found: Answer) -> Parsed | Unparsed:
-        parsed = parse(found.text, columns)
+    def table(answer: Answer) -> Parsed | Unparsed:
+        parsed = parse(answer.text, columns)
         return parsed if parsed.rows else Unparsed(parsed.reason)
 
     parsed, outcome = attempt(response, table, "parsed")
