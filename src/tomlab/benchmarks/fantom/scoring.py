@@ -300,6 +300,12 @@ _CODE = "Speaker{}_"
 _NAMED = re.compile(r"\bSpeaker\d+_(?P<joint>(?:,? (?:and|&)|,) Speaker\d+_)?")
 
 
+# Where a sentence ends, but not behind a title such as "Mr.".
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?;])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)\s+|, but (?!that )"
+)
+
+
 def states_ignorance(item: Mapping, text: str) -> bool | None:
     """Whether a text says, and does not deny, that the person whose belief is asked for does not
     know; in the second order, that X believes so of Y (or that of Y, without a word of X). Saying
@@ -319,7 +325,7 @@ def states_ignorance(item: Mapping, text: str) -> bool | None:
         believes = rf"\b{x}\b.*\b(?:(?:believe|know|think|realize)s|sure)\b"
     text = re.sub(r" ?(?:n['’]t|(?<=can)not|\bnever)\b", " not", text)
     topic = None
-    for sentence in re.split(r"(?<=[.!?;])\s+|, but (?!that )", text):
+    for sentence in _SENTENCE_END.split(text):
         for named in _codes(sentence):
             if named != x:
                 topic = named
