@@ -16,7 +16,7 @@ from tomlab.records.files import yaml_beside
 from tomlab.scoring.choices import shuffled
 from tomlab.scoring.tracker import Chain, Event, Story, beliefs
 
-VERSION = "4"  # of the words, and of what is made of them
+VERSION = "5"  # of the words, and of what is made of them
 WORDS = yaml_beside(__file__, "scenes.yaml")
 TRIES = 1000  # to find a pair whose key changes
 CALLER = "a caller"  # D in `scenes.yaml`, who is never at the scene
@@ -76,17 +76,20 @@ def _draft(rng: random.Random, name: str, cell: Cell, scene: str) -> Pair:
     """A pair that asks about nobody yet."""
     words = WORDS["scenes"][scene]
     thing = rng.choice(list(words["things"]))
-    containers = tuple(rng.sample(words["containers"], 2))
+    about_thing = words["things"][thing]
+    containers = tuple(rng.sample(about_thing["places"], 2))
     place, other = containers
     asides = rng.sample(words["asides"], len(words["asides"]))
     acts = rng.sample(words["acts"], cell.changes)
-    errands = rng.sample(words["errands"] + WORDS["errands"], 2 * cell.changes)
+    errands = rng.sample(words["errands"], 2 * cell.changes)
+    moves = rng.sample(about_thing["moves"], cell.changes)
     first, second, third = rng.sample("ABM", 3)
     fields = {
-        "all": f"{{{first}}}, {{{second}}} and {{{third}}}",
+        "all": f"{{{first}}}, {{{second}}}, and {{{third}}}",
         "at": words["at"],
+        "caller": words["caller"],
         "thing": thing,
-        "use": words["things"][thing],
+        "plan": about_thing["plan"],
         "first": place,
     }
     sentences = [fill(rng.choice(WORDS[part]), fields) for part in ("openings", "beginnings")]
@@ -100,7 +103,7 @@ def _draft(rng: random.Random, name: str, cell: Cell, scene: str) -> Pair:
             events += returns(events)
         fields |= {"from": place, "to": other, "one": errands.pop(), "two": errands.pop()}
         fields |= {"aside": asides.pop(), "act": acts.pop()}
-        fields["move"] = fill(rng.choice(WORDS["moves"]), fields)
+        fields["move"] = fill(f"{{M}} {moves.pop()}.", fields)
         letters = rng.choice((_IN_ORDER, _EXCHANGED))
         fields |= {letter: f"{{{letters[letter]}}}" for letter in letters}
         sentences += [fill(text, fields) for text in rng.choice(about["texts"])]
