@@ -16,7 +16,7 @@ from tomlab.records.files import yaml_beside
 from tomlab.scoring.choices import shuffled
 from tomlab.scoring.tracker import Chain, Event, Story, beliefs
 
-VERSION = "5"  # of the words, and of what is made of them
+VERSION = "6"  # of the words, and of what is made of them
 WORDS = yaml_beside(__file__, "scenes.yaml")
 TRIES = 1000  # to find a pair whose key changes
 CALLER = "a caller"  # D in `scenes.yaml`, who is never at the scene
