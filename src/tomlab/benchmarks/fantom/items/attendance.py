@@ -69,16 +69,19 @@ def aware(story: Mapping, attendance: Attendance) -> set[str]:
 
 def witnesses(story: Mapping, attendance: Attendance) -> set[str]:
     """Who can tell whether PersonX knows the fact, if they know it themselves: they were there when
-    PersonX heard it or, if PersonX never did, when PersonX came back.
+    PersonX heard it or, if PersonX never did, in every turn of PersonX since it was told, so that
+    nobody can have told PersonX without their hearing it.
     """
     person_x = story["person_x"]
-    moments = [turn for turn in story["told"] if person_x in attendance.get(turn, ())]
-    if not moments:
-        for event in story["events"]:
-            is_later = min(story["told"]) < event["turn"] <= story["end"]
-            if event["name"] == person_x and event["event"] != "leaves" and is_later:
-                moments.append(event["turn"])
-    return set().union(*(attendance.get(turn, ()) for turn in moments)) - {person_x}
+    hearing = [attendance[turn] for turn in story["told"] if person_x in attendance.get(turn, ())]
+    if hearing:
+        there = set.union(*hearing)
+    else:
+        first = min(story["told"])
+        since = [attendance[turn] for turn in attendance if turn > first]
+        with_x = [names for names in since if person_x in names]
+        there = set.intersection(*with_x) if with_x else set()
+    return there - {person_x}
 
 
 def who_knows(short_context: str, full_context: str, knowing: Collection[str]) -> dict:
