@@ -10,7 +10,7 @@ that was measured does not stand in the effect of its deviation.
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import pandas as pd
 import prompt_overlap
@@ -104,7 +104,7 @@ def as_markdown(listed: list[deviations.Deviation]) -> str:
 
 def without_a_run() -> Iterator[tuple[str, str]]:
     """What is measured on constructed answers, our own items and the released texts."""
-    changed = differ_by_paper(CONSTRUCTED)
+    changed = [text for text in CONSTRUCTED if yes_or_no(text, BY_PAPER) != yes_or_no(text)]
     yield "FAN-3", f"{len(changed)} of {len(CONSTRUCTED)} constructed answers"
     items = simpletom.read_released(paths.DATA / "simpletom" / "questions")
     asked = simpletom.asked(items, "cot").to_dict("records")
@@ -139,15 +139,6 @@ CONSTRUCTED = (
     "No, but Ann knows it.",
     "Ann: yes",
 )
-
-
-def differ_by_paper(texts: Iterable[str]) -> list[str]:
-    """The texts that the rule of App. A.4 does not read as the release's rule does."""
-    return [text for text in texts if by_paper(text) != yes_or_no(text)]
-
-
-def by_paper(text: str) -> int:
-    return yes_or_no(text, BY_PAPER)
 
 
 def overlap_with(paper: str) -> Iterator[tuple[str, str]]:

@@ -95,15 +95,21 @@ def test_printed_text_of_one_prompt_is_not_confirmed_as_another(prompt):
     assert confirmed("bigtom/labels", prompt.text) == ""
 
 
+def only_text(name: str) -> str:
+    """The text of a prompt that is printed once."""
+    [text] = [printed.text for printed in TEXTS if printed.name == name]
+    return text
+
+
 @PAPERS
 def test_line_break_that_a_paper_prints_as_two_characters_is_a_line_break():
-    [answer] = [text.text for text in TEXTS if text.name == "fantom/answer"]
+    answer = only_text("fantom/answer")
     assert confirmed("fantom/answer", answer.replace("\n", "\\n")) == "paper, App. A.2"
 
 
 @PAPERS
 def test_exchanged_placeholders_are_not_confirmed():
-    [leave] = [text.text for text in TEXTS if text.name == "fantom/leave"]
+    leave = only_text("fantom/leave")
     exchanged = leave.replace("{reason}", "{x}").replace("{subtopic}", "{reason}")
     assert confirmed("fantom/leave", leave) == "paper, App. A.1"
     assert confirmed("fantom/leave", exchanged.replace("{x}", "{subtopic}")) == ""
@@ -111,7 +117,7 @@ def test_exchanged_placeholders_are_not_confirmed():
 
 @PAPERS
 def test_placeholders_may_bear_the_names_that_the_paper_gives_them():
-    [leave] = [text.text for text in TEXTS if text.name == "fantom/leave"]
+    leave = only_text("fantom/leave")
     theirs = leave.replace("{person}", "{leaving character}").replace("{reason}", "{why}")
     assert confirmed("fantom/leave", theirs) == "paper, App. A.1"
 

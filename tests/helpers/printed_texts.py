@@ -57,33 +57,29 @@ def bigtom() -> Iterator[Printed]:
     text = paper("bigtom")
     template = between(text, "### Prompt for generating model completions.\n\n```", "```")
     yield Printed("bigtom/generation", "paper", "Fig. 4", template)
-    instruction = between(text, "### Evaluation Prompt 0-shot.", "Figure 9:")
-    yield Printed("bigtom/instruction", "paper", "Fig. 9", instruction)
-    thinking = between(text, "# Text Models", "# Chat Models")
-    yield Printed("bigtom/instruction-cot", "paper", "Fig. 10, text models", thinking)
-    thinking = between(text, "# Chat Models", "Figure 10:")
-    yield Printed("bigtom/instruction-cot", "paper", "Fig. 10, chat models", thinking)
-    shown = between(text, "### Evaluation Prompt 1-shot.", "Figure 11:")
-    yield from one_shot(shown, "paper", "Fig. 11")
-    shown = between(text, "### Evaluation Prompt 1-shot CoT.", "Figure 12:")
-    yield from one_shot_thinking(shown, "paper", "Fig. 12")
+    yield from bigtom_evaluation(text, "paper", "### Evaluation Prompt {}.")
 
 
 def bigtom_preprint() -> Iterator[Printed]:
     text = paper("bigtom-preprint")
     template = between(text, "Prompt for generating model completions., width=0.9]", "Figure 4:")
     yield Printed("bigtom/generation", "preprint", "Fig. 4", template)
-    instruction = between(text, "Evaluation Prompt 0-shot., width=0.9]", "Figure 9:")
-    yield Printed("bigtom/instruction", "preprint", "Fig. 9", instruction)
+    yield from bigtom_evaluation(text, "preprint", "Evaluation Prompt {}., width=0.9]")
+
+
+def bigtom_evaluation(text: str, version: str, heading: str) -> Iterator[Printed]:
+    """The prompts of Fig. 9 to 12. heading: of a figure, with {} for the way of asking."""
+    instruction = between(text, heading.format("0-shot"), "Figure 9:")
+    yield Printed("bigtom/instruction", version, "Fig. 9", instruction)
     thinking = between(text, "# Text Models", "# Chat Models")
-    yield Printed("bigtom/instruction-cot", "preprint", "Fig. 10, text models", thinking)
+    yield Printed("bigtom/instruction-cot", version, "Fig. 10, text models", thinking)
     thinking = between(text, "# Chat Models", "Figure 10:")
-    yield Printed("bigtom/instruction-cot", "preprint", "Fig. 10, chat models", thinking)
-    shown = between(text, "Evaluation Prompt 1-shot., width=0.9]", "Figure 11:")
-    yield from one_shot(shown, "preprint", "Fig. 11")
-    shown = between(text, "Evaluation Prompt 1-shot CoT., width=0.9]", "Figure 12:")
-    # The file lost an apostrophe here.
-    yield from one_shot_thinking(shown.replace("Letś", "Let's"), "preprint", "Fig. 12")
+    yield Printed("bigtom/instruction-cot", version, "Fig. 10, chat models", thinking)
+    shown = between(text, heading.format("1-shot"), "Figure 11:")
+    yield from one_shot(shown, version, "Fig. 11")
+    shown = between(text, heading.format("1-shot CoT"), "Figure 12:")
+    # The file of the preprint lost an apostrophe here.
+    yield from one_shot_thinking(shown.replace("Letś", "Let's"), version, "Fig. 12")
 
 
 def one_shot(shown: str, version: str, place: str) -> Iterator[Printed]:

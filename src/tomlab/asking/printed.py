@@ -145,10 +145,11 @@ def main(paths: list[str]) -> int:
 
 def _described(text: str) -> str:
     """A text's hash, its placeholders and the rows of the table that have this hash."""
+    sha256_of_text = fingerprint(text)
     rows = published()
-    rows = rows[rows["sha256"] == fingerprint(text)]
+    rows = rows[rows["sha256"] == sha256_of_text]
     lines = [
-        f"  sha256: {fingerprint(text)}",
+        f"  sha256: {sha256_of_text}",
         f"  placeholders: {' '.join(placeholders(text)) or 'none'}",
     ]
     for row in rows.to_dict("records"):

@@ -124,22 +124,29 @@ def wording(folder: Path | str) -> tuple[str, dict[str, str]]:
 
 @cache  # a run asks for prompts thousands of times
 def _ours() -> dict[str, str]:
-    """The prompts by name: whose they are, then the file, such as bigtom/instruction."""
-    folders = ("benchmarks/*", "asking/*", "judging", "fresh")
-    files = {path: path.parts[-3] for f in folders for path in PACKAGE.glob(f"{f}/prompts/*.txt")}
-    names = {path: f"{whose}/{path.stem}" for path, whose in files.items()}
-    return {n.replace("judging/", "judges/"): read_text(p).rstrip("\n") for p, n in names.items()}
+    """The texts of our prompts by name."""
+    return {name: read_text(path).rstrip("\n") for name, path in _files().items()}
+
+
+@cache
+def _files() -> dict[str, Path]:
+    """Our prompt files by name: whose they are, then the file, such as bigtom/instruction."""
+    files = {}
+    for folder in ("benchmarks/*", "asking/*", "judging", "fresh"):
+        for path in PACKAGE.glob(f"{folder}/prompts/*.txt"):
+            whose = path.parts[-3].replace("judging", "judges")
+            files[f"{whose}/{path.stem}"] = path
+    return files
 
 
 @cache
 def _may_lack(name: str) -> set[str]:
     """The fields of a prompt of ours that a user's own may leave out."""
-    whose, _, prompt = name.partition("/")
-    folders = {"judges": "judging", "techniques": "asking/techniques"}
-    path = PACKAGE / folders.get(whose, f"benchmarks/{whose}") / "prompts" / "fields.yaml"
-    if not path.is_file():
+    prompt = _files()[name]
+    fields = prompt.with_name("fields.yaml")
+    if not fields.is_file():
         return set()
-    return set(yaml.safe_load(read_text(path)).get(prompt, []))
+    return set(yaml.safe_load(read_text(fields)).get(prompt.stem, []))
 
 
 def filled(name: str, replaced: Mapping[str, str] | None = None, /, **fields: str) -> str:

@@ -63,6 +63,9 @@ _TABLES = {
 }
 
 
+_GONE = "it was removed or emptied while a run asked"
+
+
 class StoreError(InputError):
     """The store can't be read or written; the message names it, the cause and what to do."""
 
@@ -143,7 +146,7 @@ class Store:
                 if not self.all("SELECT usd FROM spent"):
                     self.all("INSERT INTO spent VALUES (1, 0)")
                     self.all(f"PRAGMA user_version = {VERSION}")
-                self._file = self._identity()
+                self._file = self._status()
                 self._is_emptied = False
                 self._sign_in()
                 self._take_in_rescued()
@@ -156,7 +159,8 @@ class Store:
             self.all("DELETE FROM owners WHERE owner = ?", self._owner)
             self._end_without_owner()
         self._db.close()
-        if self._is_emptied:
+        status = self._status()
+        if self._is_emptied and status and os.path.samestat(status, self._file):
             # What the database has written since is a part of a store, which nobody can read.
             with suppress(OSError):
                 os.truncate(self.path, 0)
@@ -190,21 +194,21 @@ class Store:
 
     def fault(self) -> str:
         """What became of the file since it was opened; "" where it is still there."""
-        identity = self._identity()
-        if identity is None:
-            self._is_emptied = self.path.is_file()
-            return "it was removed or emptied while a run asked"
-        if identity != self._file:
+        status = self._status()
+        if status is None:
+            return _GONE
+        if not os.path.samestat(status, self._file):
             return "another file took its place while a run asked"
+        if status.st_size == 0:
+            self._is_emptied = True
+            return _GONE
         return ""
 
-    def _identity(self) -> tuple[int, int] | None:
-        """Which file the store is; None for none, or an empty one."""
-        try:
-            status = self.path.stat()
-        except OSError:
-            return None
-        return (status.st_dev, status.st_ino) if status.st_size else None
+    def _status(self) -> os.stat_result | None:
+        """Of the file at our path; None for none."""
+        with suppress(OSError):
+            return self.path.stat()
+        return None
 
     # Who asks here
 
