@@ -50,5 +50,5 @@ def test_released_file_runs_from_generation_to_the_figures(lab, benchmark: str, 
     items = tidy.read("items", results / f"items/{benchmark}.parquet")
     assert items["group_id"].nunique() == units
     assert items["source"].str.startswith("released:").all()
-    metrics = tidy.read("metrics", results / f"metrics/{benchmark}.parquet")
+    metrics = tidy.read("metrics", results / f"metrics/{benchmark}/omniscient.parquet")
     assert metrics["value"].notna().any()
