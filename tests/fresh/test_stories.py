@@ -104,12 +104,60 @@ def test_who_is_away_or_busy_comes_back():
 
 def test_the_places_of_a_thing_share_no_word_and_no_neutral_sentence_names_a_thing_or_a_place():
     for name, scene in stories.WORDS["scenes"].items():
-        sentences = " ".join([*scene["asides"], *scene["acts"], *scene["errands"]])
+        neutral = [*scene["asides"], *scene["acts"], *scene["errands"], *scene["ends"]]
+        sentences = " ".join([*neutral, scene["spot"]])
         for thing, about in scene["things"].items():
             one, other = (set(place.split()) for place in about["places"])
             assert not one & other, name
             nouns = [thing, *about["places"]]
             assert not [noun for noun in nouns if re.search(rf"\b{noun}\b", sentences)], name
+
+
+def unclear_pronouns(text: str) -> list[str]:
+    """The fields of pronouns in a text of `scenes.yaml` before which somebody else of the same
+    pronoun was named last. Errands and calls may be about people of either pronoun.
+    """
+    last = {"A or B": None, "M": None}
+    unclear = []
+    for field in re.findall(r"{(\w+)}", text):
+        letter, form = field[0], field[1:]
+        person = "M" if letter == "M" else "A or B"
+        if field in ("one", "two", "call"):
+            last = dict.fromkeys(last)
+        elif field in ("A", "B", "M"):
+            last[person] = letter
+        elif form in stories.WORDS["pronouns"]["he"] and last[person] != letter:
+            unclear.append(field)
+    return unclear
+
+
+@pytest.mark.parametrize("way", stories.WORDS["ways"])
+def test_nobody_of_the_same_pronoun_stands_between_a_name_and_its_pronoun(way):
+    for text in stories.WORDS["ways"][way]["texts"]:
+        assert not unclear_pronouns(" ".join(text)), text
+
+
+def test_a_pronoun_after_another_name_is_noticed():
+    assert not unclear_pronouns("{A} saw {M}, and {Ahe} called {Mhim}.")
+    assert unclear_pronouns("{A} saw {B}, and {Ahe} left.") == ["Ahe"]
+    assert unclear_pronouns("{M} waited until {A} {one}. {MHe} slept.") == ["MHe"]
+
+
+STRANGERS = "guest|patient|customer|coworker|author|principal|pastor|conductor|mother|historian|boy"
+
+
+def test_what_the_mover_does_names_nobody_who_could_be_meant_by_a_pronoun():
+    for scene in stories.WORDS["scenes"].values():
+        moves = [move for about in scene["things"].values() for move in about["moves"]]
+        for text in [*moves, *scene["acts"]]:
+            assert not re.search(rf"\b({STRANGERS})\b(?!'s)", text), text
+
+
+def test_each_way_names_both_people_as_often_and_neither_at_the_end():
+    for about in stories.WORDS["ways"].values():
+        for text in about["texts"]:
+            assert " ".join(text).count("{A}") == " ".join(text).count("{B}"), text
+            assert "{A" not in text[-1] and "{B" not in text[-1], text
 
 
 def test_only_a_reader_of_order_does_better_than_guessing():
