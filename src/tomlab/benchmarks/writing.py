@@ -131,7 +131,7 @@ def labelled_lines(text: str, labels: Collection[str], prompt: str = "") -> list
     `prompt` ended with a label, a first line without one has that.
     """
     names = "|".join(map(re.escape, sorted(labels, key=len, reverse=True)))
-    labelled = re.compile(rf"(?i)[\W\d_]*({names})\s*(?:\([^()]*\))?[\s*]*:[\s*]*(.*)")
+    labelled = re.compile(rf"(?i)[\W\d_]*({names})\s*(?:\([^()]*\))?[ \t*]*:[ \t*]*(.*)")
     spelling = {label.casefold(): label for label in labels}
     last_line = prompt.rstrip().rpartition("\n")[2]
     opening = spelling.get(last_line.rstrip(".:").casefold(), "")

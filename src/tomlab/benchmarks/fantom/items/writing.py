@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import chain, groupby
 
 from tomlab.benchmarks.fantom.items import sets
-from tomlab.benchmarks.fantom.items.contexts import written
+from tomlab.benchmarks.fantom.items.contexts import folded, written
 from tomlab.benchmarks.fantom.items.formats import PARSERS, names_person
 from tomlab.benchmarks.writing import Draft, Writer, steps
 
@@ -71,13 +71,15 @@ def parts(conversations: Sequence[Draft]) -> list[Draft]:
 
 
 def beliefs(facts: Sequence[Draft]) -> list[Draft]:
-    """The beliefs to ask about for each fact: one of the first order, up to two of the second.
+    """The beliefs to ask about for each fact with two answers: one of the first order, up to two of the second.
 
     Second order is for people who heard the fact and see PersonX join, the first of them whom the
     fact question names (cyclic), and the first whom it does not, if it names others (acyclic).
     """
     drafts = []
     for fact in facts:
+        if folded(fact["full"]) == folded(fact["limited"]):
+            continue  # there is no asymmetry
         person = fact["person"]
         people = [name for name in fact["characters"] if name != person]
         named = [name for name in people if names_person(fact["fact_question"], name)]
