@@ -83,15 +83,18 @@ def beliefs(facts: Sequence[Draft]) -> list[Draft]:
         person = fact["person"]
         people = [name for name in fact["characters"] if name != person]
         named = [name for name in people if names_person(fact["fact_question"], name)]
-        believers = {"first-order": person}
-        for name in fact["aware"] if named else ():
-            kind = "cyclic" if name in named else "acyclic"
-            believers.setdefault(f"second-order:{kind}", name)
-        for order, believer in believers.items():
-            whose = f"{person}'s"
-            if believer != person:
-                whose = f"{believer}'s belief about {whose}"
-            drafts.append(fact | {"tom_type": order, "believer": believer, "whose": whose})
+        aware = fact["aware"] if named else []
+        believers = {
+            "first-order": [person],
+            "second-order:cyclic": [name for name in aware if name in named],
+            "second-order:acyclic": [name for name in aware if name not in named],
+        }
+        for order, names in believers.items():
+            for believer in names[:1]:
+                whose = f"{person}'s"
+                if believer != person:
+                    whose = f"{believer}'s belief about {whose}"
+                drafts.append(fact | {"tom_type": order, "believer": believer, "whose": whose})
     return drafts
 
 
