@@ -124,5 +124,5 @@ def with_judgments(stories: pd.DataFrame, rows: Sequence[Draft]) -> pd.DataFrame
     for row in sorted(rows, key=lambda row: len(row["negative_judgment"])):
         by_story.setdefault(row["story_id"], row["negative_judgment"])
     given = stories["negative_judgment"]
-    words = stories["story_id"].map(by_story).fillna("")
-    return stories.assign(negative_judgment=given.mask(given == "", words))
+    words = [by_story.get(story_id, "") for story_id in stories["story_id"]]
+    return stories.assign(negative_judgment=given.where(given != "", words))
