@@ -71,7 +71,7 @@ def test_spelling_of_a_set_does_not_matter(text):
     assert parse_entities(text)[0] == numbered(OATS_SET)
 
 
-OTHER_ENTITIES = "found other entities, expected one X and one Z"
+OTHER_ENTITIES = "found no person X or no Z"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,6 @@ OTHER_ENTITIES = "found other entities, expected one X and one Z"
         ("ENTITIES: Object Z = b\nKEY INFORMATION: k", OTHER_ENTITIES),
         ("ENTITIES: Person X = W\nKEY INFORMATION: k", OTHER_ENTITIES),
         ("ENTITIES: Person X = ; Object Z = b\nKEY INFORMATION: k", OTHER_ENTITIES),
-        ("ENTITIES: Person X = W; Person X = V; Object Z = b\nKEY INFORMATION: k", OTHER_ENTITIES),
         ("ENTITIES: Person X = W; Object Z = b\nKEY INFORMATION: k\nKEY INFORMATION: l", "KEY"),
     ],
 )

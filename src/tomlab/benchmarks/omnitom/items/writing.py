@@ -53,18 +53,20 @@ class _Table(Step):
         return Request(tuple(compose.messages(item, self.prompt, replaced)), **options)
 
 
-def parse_beliefs(text: str, draft: Draft) -> Unparsed | dict[str, list]:
+def parse_beliefs(text: str, draft: Draft) -> dict[str, list] | Unparsed:
     """`beliefs` with `actor`, `belief` and `order`, "" if none was legal."""
     table = parsing.parse(text, parsing.EXTRACTION)
     if not table.rows:
         return Unparsed(table.reason)
     if table.lost or draft["is_cut"]:
         return Unparsed("part of the table is lost")
-    rows = [(row.actor, row.belief, row.order) for row in table.rows]
-    return {"beliefs": [dict(zip(parsing.EXTRACTION, row, strict=True)) for row in rows]}
+    beliefs = []
+    for row in table.rows:
+        beliefs.append({"actor": row.actor, "belief": row.belief, "order": row.order})
+    return {"beliefs": beliefs}
 
 
-def parse_labels(text: str, draft: Draft) -> Unparsed | dict[str, list]:
+def parse_labels(text: str, draft: Draft) -> dict[str, list] | Unparsed:
     """`beliefs` in the format of App. B.5."""
     table = parsing.parse(text, parsing.LABELLING)
     if not table.rows:

@@ -14,7 +14,7 @@ ENTITY_SETS = 10  # a scenario and a model, Sec. 3.1
 _TEMPLATE = yaml_beside(__file__)
 _EXAMPLE = r"(?im)^\W*Example ([0-9]+)\W*$"
 _SET = {"ENTITIES": "entities", "KEY INFORMATION": "key_information"}
-_ENTITY = r"(?i)\b[\w/]+ ([XYZ])\s*="
+_ENTITY = r"\b[\w/]+ ([XYZ])\s*="
 _NOBODY = ("none", "n/a", "nobody", "no one")
 _MARKS = " \t\r\n*_\"'“”‘’`.()[]"  # around an answer of a word or a number
 _WORDS = r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?: [^\W\d_]+(?:['’-][^\W\d_]+)*)?"
@@ -46,15 +46,13 @@ def written_out(stories: Sequence[Mapping]) -> str:
 
 def parse_entities(text: str, scenario: Draft) -> list[dict | Unparsed]:
     """The `ENTITY_SETS` sets of entities that were asked for: each with its number, a person X and
-    a Z, at most one person Y, and key information.
+    a Z, perhaps a person Y, and key information.
     """
     _, *parts = re.split(_EXAMPLE, text)
     blocks = dict(zip(map(int, parts[::2]), parts[1::2], strict=True))
     sets = []
     for number in range(1, ENTITY_SETS + 1):
-        entities = Unparsed("missing")
-        if number in blocks:
-            entities = _parse_set(blocks[number])
+        entities = _parse_set(blocks[number]) if number in blocks else Unparsed("missing")
         if isinstance(entities, Unparsed):
             sets.append(Unparsed(f"Example {number}: {entities}"))
         else:
@@ -67,16 +65,13 @@ def _parse_set(block: str) -> dict[str, str] | Unparsed:
     if isinstance(values, Unparsed):
         return values
     _, *parts = re.split(_ENTITY, values["entities"])
-    letters = [letter.upper() for letter in parts[::2]]
-    names = [name.strip(" ,;|*-") for name in parts[1::2]]
-    by_letter = dict(zip(letters, names, strict=True))
-    if len(by_letter) < len(letters) or not by_letter.get("X") or not by_letter.get("Z"):
-        return Unparsed("found other entities, expected one X and one Z")
-    entities = {
-        name: by_letter.get(letter, "") for letter, name in zip("XYZ", ENTITIES, strict=True)
-    }
-    if entities["person_y"].lower().strip(".") in _NOBODY:
-        entities["person_y"] = ""
+    texts = [text.strip(" ,;|*-") for text in parts[1::2]]
+    by_letter = dict.fromkeys("XYZ", "") | dict(zip(parts[::2], texts, strict=True))
+    if by_letter["Y"].lower().strip(".") in _NOBODY:
+        by_letter["Y"] = ""
+    if not by_letter["X"] or not by_letter["Z"]:
+        return Unparsed("found no person X or no Z")
+    entities = {name: by_letter[letter] for name, letter in zip(ENTITIES, "XYZ", strict=True)}
     return entities | {"key_information": values["key_information"]}
 
 
