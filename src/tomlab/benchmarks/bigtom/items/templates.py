@@ -1,4 +1,4 @@
-"""BigToM's causal templates: reading, parsing and checking them (Sec. 3.1, 3.2, 3.4, App. A, C, G).
+"""BigToM's causal templates: reading and checking them (Sec. 3.1, 3.2, 3.4, App. A, C, G).
 
 A template table has one row per template: `template_id, source, agent`, the variables in
 `FIELDS`, one sentence each, and the labels `state, mechanism, medium` ("" where nobody gave one).
@@ -11,7 +11,6 @@ from pathlib import Path
 import pandas as pd
 import pandera.pandas as pa
 
-from tomlab.asking.attempts import Unparsed, label_fault
 from tomlab.errors import InputError, refuse
 from tomlab.records import files
 
@@ -112,22 +111,6 @@ def label(name: str) -> str:
 def written_out(template: Mapping[str, str]) -> str:
     """A template as labelled lines, the form in which the prompt shows and asks for them."""
     return "\n".join(f"{label(name)}: {template[name]}" for name in FIELDS)
-
-
-def parse_generation(text: str) -> dict[str, str] | Unparsed:
-    """One written-out template from a model's answer, or the reason why there is none.
-
-    Strict: every label of `FIELDS` once, in order, each with text on its own line. The case of
-    labels does not matter, nor do numbers before them and text before the first or after the last.
-    """
-    labels = [label(name) for name in FIELDS]
-    line = r"(?m)^[\W\d]*([A-Za-z][A-Za-z ]+?)\W*?:[ \t*]*(.*?)[ \t\r*]*$"
-    lines = [(head.capitalize(), text) for head, text in re.findall(line, text)]
-    lines = [(head, text) for head, text in lines if head in labels]
-    fault = label_fault(lines, labels, "variables")
-    if fault:
-        return Unparsed(fault)
-    return dict(zip(FIELDS, dict(lines).values(), strict=True))
 
 
 def sentences(text: str) -> int:
