@@ -71,8 +71,8 @@ def parts(conversations: Sequence[Draft]) -> list[Draft]:
 
 
 def beliefs(facts: Sequence[Draft]) -> list[Draft]:
-    """The beliefs to ask about for each fact that has two different answers: one of the first order,
-    up to two of the second.
+    """The beliefs to ask about for each fact with two different answers: one of the first order, up
+    to two of the second.
 
     Second order is for people who heard the fact and see PersonX join, the first of them whom the
     fact question names (cyclic), and the first whom it does not, if it names others (acyclic).
