@@ -69,7 +69,7 @@ def same_rows(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None
     spaces, quotation marks around them, and full stops at the end of the belief.
     """
     whole = [row for row in predicted if DIMENSIONS.keys() <= row.labels.keys()]
-    return [None if at is None else whole[at] for at in _paired(given, whole, _as_released)]
+    return _paired(given, whole, _as_released)
 
 
 def _as_released(row: Row) -> tuple[str, ...]:
@@ -83,18 +83,20 @@ def labels_for(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | Non
     Our rule: first rows with the same actor and belief but for case, spaces and punctuation. Others
     are paired by position, if there are as many as were given, even those of another actor.
     """
-    chosen = _paired(given, predicted, _plain)
+    rows = _paired(given, predicted, _plain)
     if len(given) == len(predicted):
-        left = {*range(len(predicted))}.difference(chosen)
-        chosen = [i if at is None and i in left else at for i, at in enumerate(chosen)]
-    return [None if at is None else predicted[at] for at in chosen]
+        paired = {id(row) for row in rows}
+        for place, row in enumerate(predicted):
+            if rows[place] is None and id(row) not in paired:
+                rows[place] = row
+    return rows
 
 
-def _paired(given: Sequence[Row], predicted: Sequence[Row], key: Callable) -> list[int | None]:
-    """The place of the predicted row with the key of each given one; of several the first left."""
+def _paired(given: Sequence[Row], predicted: Sequence[Row], key: Callable) -> list[Row | None]:
+    """The predicted row with the key of each given one; of several the first that is left."""
     waiting = defaultdict(list)
-    for i, row in enumerate(predicted):
-        waiting[key(row)].append(i)
+    for row in predicted:
+        waiting[key(row)].append(row)
     return [waiting[key(row)].pop(0) if waiting[key(row)] else None for row in given]
 
 

@@ -165,9 +165,7 @@ def _values_of_cells(cells: Sequence[str], keys: Sequence[str | None]) -> dict[s
     """The cells of a row by what they hold; nothing if that is unclear."""
     if len(cells) != len(keys) and not _has_labels(cells, keys):
         return {}
-    pairs = list(zip(keys, cells, strict=False))
-    # The first of two columns of one name is the one meant.
-    return dict(reversed(pairs))
+    return dict(zip(keys, cells, strict=False))
 
 
 def _cells(line: str) -> list[str]:

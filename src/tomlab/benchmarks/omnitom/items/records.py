@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import pandas as pd
 from pydantic import BaseModel, Field, create_model
@@ -89,7 +89,7 @@ _ANSWER = "答案\nANSWER"  # the letter of the right option
 _Question = create_model(
     "_Question",
     **dict.fromkeys(("STORY", "QUESTION", "OPTION-A", "OPTION-B"), (_Text, ...)),
-    **dict.fromkeys(("OPTION-C", "OPTION-D"), (_Text, "")),
+    **dict.fromkeys(("OPTION-C", "OPTION-D"), (str, "")),
     **{_ANSWER: (Literal[*"ABCD"], ...)},
 )
 
@@ -104,8 +104,8 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
     stories = {}
     for category in CODES:
         path = Path(folder) / f"{category}.jsonl"
-        lines, problems = json_lines(read_text(path), nan=True)
-        lines = [(number, _without_nan(line)) for number, line in lines]
+        # NaN stands for the options that yes/no questions do not have.
+        lines, problems = json_lines(re.sub(r":\s*NaN\b", ': ""', read_text(path)))
         problems += unfit(lines, _Question, "", "line")
         if not lines:
             problems.append("no line in it")
@@ -128,13 +128,6 @@ def _question(number: int, line: Mapping) -> dict:
             options[letter] = re.sub(rf"^{letter}\.\s*", "", text.strip())
     question = {"source_row": number, "question": line["QUESTION"]}
     return question | {"choices": [*options.values()], "answer": options.get(line[_ANSWER])}
-
-
-def _without_nan(line: Any) -> Any:
-    """A line of ToMBench, where NaN stands for the options that yes/no questions do not have."""
-    if not isinstance(line, dict):
-        return line
-    return {name: value for name, value in line.items() if str(value) != "nan"}
 
 
 def statistics(records: Sequence[Mapping]) -> pd.DataFrame:
