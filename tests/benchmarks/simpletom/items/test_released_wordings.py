@@ -154,7 +154,7 @@ def test_mental_state_in_another_form_leaves_out_the_word_alone_and_is_named(fol
     path.write_text("\n".join([json.dumps(row), *others]), encoding="utf-8")
     told, odd = released.stories_of(released.read_questions(folder))
     assert odd[["place", "found"]].values.tolist() == [
-        ["mental-state-qa/test.jsonl, row 1", "Does Wanja know?"]
+        ["mental-state-qa/test.jsonl, row 1", "Does Wanja know? No / Yes"]
     ]
     assert told["key_information"].eq("").sum() == 1
     with pytest.warns(UserWarning, match=r"mental-state-qa/test\.jsonl, row 1"):
