@@ -43,8 +43,9 @@ def read_templates(path: Path | str, *, may_be_empty: bool = False) -> pd.DataFr
     numbered = [f"{path.stem}-{row:03d}" for row in table.index]
     table["template_id"] = table["template_id"].mask(released, numbered)
     table["source"] = table["writer"].mask(released, f"released:{path.stem}")
-    doubled = table.index[table.duplicated("template_id")]
-    refuse([f"row {row}: its template_id stands above" for row in doubled], str(path))
+    twice = table.duplicated("template_id") | table.duplicated([*LAYOUT[:-2]])
+    faults = [f"row {row}: its texts or its template_id stand above" for row in table.index[twice]]
+    refuse(faults, str(path))
     table[[*STORY]] = table["story"].str.extract(SENTENCES) + "."
     beside = path.with_suffix(".labels.csv")
     if beside.is_file():
@@ -65,7 +66,6 @@ FORM = pa.DataFrameSchema(
             "authored, llm:<model>, edited:<model> or, in the release, auto or user",
         ),
     },
-    unique=["story"],
 )
 LABEL_FORM = pa.DataFrameSchema(
     {"template_id": files.text()} | {name: files.text(".*", required=False) for name in LABELS},
