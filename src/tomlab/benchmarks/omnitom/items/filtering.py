@@ -56,11 +56,6 @@ def _faults(record: Mapping) -> Iterator[tuple[str, str]]:
         yield from _unknown_actors(record)
     else:
         yield "empty story", "found no text"
-    # What a table lacks would count as wrong where it is extracted.
-    if record.get("cut_off"):
-        yield "cut off", "an answer that it was made of ended at the token limit"
-    if record.get("rows_lost"):
-        yield "rows lost", f"{record['rows_lost']} rows of the answers could not be used"
     first = {}
     for number, belief in enumerate(record["beliefs"], start=1):
         for rule, reason in belief_faults(belief, record):
