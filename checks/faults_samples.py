@@ -149,7 +149,7 @@ def samples() -> dict[str, Sample]:
         ),
         "ratings.csv": one(
             "ratings.csv",
-            lambda path: bigtom_filtering.read_ratings(path, {"t1", "t2"}),
+            lambda path: read_form(path, bigtom_filtering.ratings_form({"t1", "t2"})),
             table(rating, rating | {"template_id": "t2"}),
             wrong={
                 "template_id": ["", "t9", "T1"],

@@ -202,7 +202,8 @@ def test_printed_text_may_lack_a_placeholder_of_ours_and_no_other_text_may(root)
     [text] = [t.text for t in TEXTS if (t.name, t.version) == ("bigtom/generation", "paper")]
     replaced = pasted(root, "bigtom/generation", text)
     examples = read_templates(DATA / "bigtom" / "bigtom.csv")
-    [request] = bigtom_writing.generation_requests(examples, 1, replaced=replaced)
+    [draft] = bigtom_writing.drafts(examples, 1, "smol")
+    request = bigtom_writing.TEMPLATE.request(draft, replaced=replaced)
     assert request.messages[0] == {"role": "system", "content": text}
     with pytest.raises(InputError, match=r"expected \{labels\} in it, found none"):
         prompts.load("bigtom/generation", pasted(root, "bigtom/generation", f"{text} Hurry."))

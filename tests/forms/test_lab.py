@@ -9,6 +9,7 @@ from lab import browser, jupyter_lab
 from tomlab.asking.attempts import stacked
 from tomlab.benchmarks.bigtom.items import filtering, templates
 from tomlab.paths import DATA, ROOT
+from tomlab.records.files import read_form
 
 SOURCE = DATA / "bigtom" / "bigtom.csv"
 pytestmark = pytest.mark.skipif(not SOURCE.is_file(), reason="data is missing: `make data`")
@@ -92,6 +93,6 @@ def test_two_people_rate_by_keys(lab, page):
     assert fits(page)
     look(page, "rated")
     names = templates.read_templates(SOURCE)["template_id"].head(3)
-    given = filtering.read_ratings(path, set(names))
+    given = read_form(path, filtering.ratings_form(set(names)))
     marks = given.pivot(index="template_id", columns="rater", values="tests_behavior")
     assert marks.loc[names].astype(int).to_dict("list") == {"Ana": [5, 5, 2], "Ben": [4, 5, 2]}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tomlab.benchmarks.bigtom.items.filtering import ratings_form, read_ratings
+from tomlab.benchmarks.bigtom.items.filtering import ratings_form
 from tomlab.benchmarks.fantom.items.filtering import flags_form
 from tomlab.benchmarks.omnitom.calibration import ALIGNMENTS_FORM, read_human
 from tomlab.benchmarks.omnitom.items.filtering import annotations_form, read_annotations
@@ -117,9 +117,9 @@ def test_answers_are_in_the_file_at_once_as_filtering_reads_them(ratings):
     sheet.answer("1")
     assert lines(sheet) == ["t1,Ana,human,1,"]
     sheet.answer("4")
-    assert read_ratings(sheet.path, {"t1", "t2"}).to_dict("records") == [
+    assert read_form(sheet.path, ratings_form({"t1", "t2"})).to_dict("records") == [
         {"template_id": "t1", "rater": "Ana", "rater_kind": "human"}
-        | {"follows_structure": 1, "tests_behavior": 4}
+        | {"follows_structure": "1", "tests_behavior": "4"}
     ]
 
 
@@ -230,7 +230,7 @@ def test_names_and_texts_of_any_kind_come_back_as_they_were(file):
     while sheet.at is not None:
         sheet.answer(sheet.choices()[-1])
     assert not [line for line in lines(sheet) if line.startswith(("=", "-", "#"))]
-    table = read_ratings(path, set(texts))
+    table = read_form(path, ratings_form(set(texts)))
     assert table["template_id"].tolist() == texts
     assert set(table["rater"]) == {HOSTILE}
     again = Sheet(path, ratings_form(), pd.DataFrame({"template_id": texts}), HOSTILE, RATE)

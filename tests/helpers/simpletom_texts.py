@@ -26,9 +26,9 @@ OTHER_TRIO = [
     for s in TRIO
 ]
 # What a model writes of the trio: no more than the nine lines.
-PLAIN = written_out([{k: v for k, v in s.items() if k != "object_z"} for s in TRIO])
+PLAIN = written_out(TRIO)
 WRITTEN = ("key_information", "second_sentence", "question", "unaware_action", "aware_action")
-PARSED = [{"severity": s["severity"], **{n: s[n] for n in WRITTEN}} for s in TRIO]
+PARSED = [{n: s[n] for n in WRITTEN} for s in TRIO]
 OATS_SET = {n: OATS[n] for n in ("person_x", "person_y", "object_z", "key_information")}
 QUIZ_SET = {
     "person_x": "Ligaya",

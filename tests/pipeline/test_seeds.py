@@ -8,7 +8,6 @@ import nbformat
 import pandas as pd
 import pytest
 
-from one_cell import ran
 from simpletom_stories import our_stories
 from tomlab.asking import evaluation
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
@@ -114,26 +113,33 @@ def test_draw_seed_changes_the_example_that_an_omnitom_prompt_shows_and_nothing_
     assert not before["examples"].equals(after["examples"])
 
 
-def test_examples_shown_to_a_writer_and_the_sampling_seed_go_apart():
+def written(**seeds):
+    """What BigToM's writer and OmniToM's are asked."""
+    drawn, seed = seeds.get("examples_seed", 0), seeds.get("seed", 0)
+    for draft in writing.drafts(TEMPLATES, 2, "smol", seed=drawn):
+        yield writing.TEMPLATE.request(draft, seed=seed)
     gold = records.read_records(DATA / "omnitom/stories.jsonl")
-    for requests in (
-        lambda **seeds: writing.generation_requests(TEMPLATES, 2, **seeds),
-        lambda **seeds: omnitom_writing.requests(omnitom_writing.EXTRACT, gold, gold, **seeds),
-    ):
-        plain, drawn, sampled = requests(), requests(examples_seed=1), requests(seed=1)
-        assert [r.messages for r in plain] == [r.messages for r in sampled]
-        assert [r.messages for r in plain] != [r.messages for r in drawn]
-        assert {r.seed for r in [*plain, *drawn]} == {0}
-        assert {r.seed for r in sampled} == {1}
+    for story in gold[:9]:
+        options = {"examples": gold, "examples_seed": drawn, "seed": seed}
+        yield omnitom_writing.EXTRACTION.request(story, **options)
+
+
+def test_examples_shown_to_a_writer_and_the_sampling_seed_go_apart():
+    plain, drawn, sampled = [*written()], [*written(examples_seed=1)], [*written(seed=1)]
+    assert [r.messages for r in plain] == [r.messages for r in sampled]
+    differs = [a.messages != b.messages for a, b in zip(plain, drawn, strict=True)]
+    assert all(differs[:2]) and any(differs[2:])
+    assert {r.seed for r in [*plain, *drawn]} == {0}
+    assert {r.seed for r in sampled} == {1}
 
 
 def test_readers_and_graders_are_sent_the_sampling_seed():
     item = {"question": "Where?", "choices": ["shed", "attic"], "answer": "shed"}
     said = pd.DataFrame([item | {"text": "the shed"}])
-    given = {"kept": TEMPLATES.head(2).assign(state=""), "prompts": {}, "sampling_seed": 5}
+    story = STORIES.head(1).to_dict("records")[0]
     requests = [
-        *ran("2_filtering", "bigtom", "cell-to-label", **given)["requests"],
-        *simpletom_writing.annotation_requests(STORIES.head(2), seed=5),
+        writing.LABELS.request({"story": "A story."}, seed=5),
+        simpletom_writing.STEPS["annotation"].request(story, seed=5),
         *grading.grade_requests(said, seed=5),
     ]
-    assert [request.seed for request in requests] == [5] * 5
+    assert [request.seed for request in requests] == [5] * 3

@@ -1,64 +1,15 @@
-"""Asking a model to write something: what was asked for, or an attempt with why it is none."""
+"""Asking a model to write something: requests, and the columns that say what became of them."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping
 
 import pandas as pd
 
 from tomlab.asking import prompts
-from tomlab.models.specs import Reply, Request, Response
-from tomlab.scoring.answers import unanswered
-from tomlab.scoring.visible import visible
+from tomlab.models.specs import Request
 
 OUTCOME = ("status", "reason", "text")
 # Why there is nothing to read; what was asked for has a status of its own, such as "story".
 FAILURES = ("unparsed", "truncated", "refused", "error")
-
-
-class Unparsed(str):
-    """The reason why an answer can't be used; few different ones, so that they can be counted."""
-
-
-class Answer(NamedTuple):
-    """What is visible of a reply, and how it ended."""
-
-    text: str
-    finish_reason: str
-    cut: bool  # whether it ended at the token limit or before the thinking did
-    failure: str  # which of `FAILURES` it is if it can't be used
-
-
-def answer(reply: Reply) -> Answer:
-    """A reply without its thinking."""
-    (text, open_thought), ended = visible(reply.text), reply.finish_reason
-    cut = ended == "length" or open_thought
-    return Answer(text, ended, cut, unanswered(text, ended, open_thought))
-
-
-def attempt(response: Response, parse: Callable[[Answer], Any], good: str) -> tuple[Any, dict]:
-    """What `parse` made of an answer (None for `Unparsed`), and its `OUTCOME`: status (`good` or
-    one of `FAILURES`), reason, and the whole text with its thinking.
-    """
-    if response.reply is None:
-        status = "refused" if response.filtered else "error"
-        return None, {"status": status, "reason": response.error or "", "text": ""}
-    found, outcome = answer(response.reply), {"text": response.reply.text}
-    parsed = parse(found)
-    if isinstance(parsed, Unparsed):
-        return None, {"status": found.failure, "reason": str(parsed), **outcome}
-    return parsed, {"status": good, "reason": "", **outcome}
-
-
-def label_fault(found: Sequence[tuple[str, str]], labels: Sequence[str], what: str) -> str | None:
-    """Why `found`, pairs of label and text, has not every label once, in order, with a text."""
-    order = [label for label, _ in found]
-    if doubled := [label for label in labels if order.count(label) > 1]:
-        return f"{doubled[0]}: stands {order.count(doubled[0])} times"
-    if missing := [label for label in labels if label not in order]:
-        return f"{missing[0]}: missing ({len(missing)} of {len(labels)} {what} missing)"
-    if wrong := [a for a, b in zip(order, labels, strict=True) if a != b]:
-        return f"{wrong[0]}: out of order"
-    return next((f"{label}: empty" for label, text in found if not text), None)
 
 
 def stacked(good: str, written: pd.DataFrame, *attempted: pd.DataFrame) -> pd.DataFrame:

@@ -81,6 +81,12 @@ def test_order_is_fixed_by_the_seed_and_not_by_the_order_of_rows():
     assert (items["choices"].map(tuple) != other["choices"].map(tuple)).any()
 
 
+def test_question_is_linked_to_the_story_of_its_category_alone():
+    records, tombench = told(["Yes", "No"])
+    records[0]["story_category"] = "Strange Story Task"
+    assert set(linked_items(records, tombench)["group_id"]) == {"2"}
+
+
 # Answers in the form that ToMBench asks for
 
 

@@ -221,7 +221,7 @@ def test_case_spaces_quotation_marks_and_a_full_stop_make_no_other_belief():
 def test_row_without_all_nine_cells_counts_by_position_alone():
     text = labelled().removesuffix(" | Neutral")
     assert both_ways(text) == (21, 27)
-    assert both_ways(text + " | ") == (27, 27)
+    assert both_ways(text + " |  |") == (27, 27)
     without = "\n".join(line.rpartition(" | ")[0] for line in labelled().splitlines())
     assert both_ways(without) == (0, 24)
 

@@ -8,11 +8,12 @@ from bigtom_templates import MEI
 from one_cell import ran
 from tomlab.benchmarks.bigtom.items.filtering import (
     diversity,
-    read_ratings,
+    ratings_form,
     screen,
 )
 from tomlab.benchmarks.bigtom.items.templates import template_table
 from tomlab.errors import InputError
+from tomlab.records.files import read_form
 from tomlab.scoring.kept import survives
 
 
@@ -67,7 +68,7 @@ def test_each_fault_has_a_row_and_the_template_is_dropped_once():
     table = templates({"belief": "", "action_question": "Go."}, {})
     found = faults(table)
     assert rows(found) == [
-        ["t1", "structure", "belief: empty"],
+        ["t1", "structure", "belief: 0 sentences instead of one"],
         ["t1", "structure", "action_question: not a question"],
     ]
     assert kept(table, found)["template_id"].tolist() == ["t2"]
@@ -139,21 +140,13 @@ def rating_report(rated):
 
 def complaint(path):
     with pytest.raises(InputError) as caught:
-        read_ratings(path, KNOWN)
+        read_form(path, ratings_form(KNOWN))
     assert "ratings.csv" in str(caught.value)
     return str(caught.value)
 
 
-def test_ratings_are_read_as_numbers(ratings_file):
-    table = read_ratings(ratings_file("t1,ann,human,1,5", "t1,gpt,llm:gpt-4,0,1"), KNOWN)
-    assert table["follows_structure"].tolist() == [1, 0]
-    assert table["tests_behavior"].tolist() == [5, 1]
-    assert table["rater_kind"].tolist() == ["human", "llm:gpt-4"]
-
-
 def test_what_is_not_rated_counts_in_no_mean(ratings_file):
-    table = read_ratings(ratings_file("t1,ann,human,1,", "t2,ann,human,,4"), KNOWN)
-    assert table["tests_behavior"].isna().tolist() == [True, False]
+    table = read_form(ratings_file("t1,ann,human,1,", "t2,ann,human,,4"), ratings_form(KNOWN))
     report = rating_report(table).query("rater == 'ann'")
     assert report[["question", "mean", "n"]].to_numpy().tolist() == [
         ["follows_structure", 1.0, 1],
@@ -162,7 +155,7 @@ def test_what_is_not_rated_counts_in_no_mean(ratings_file):
 
 
 def test_header_alone_is_no_ratings_and_no_error(ratings_file):
-    table = read_ratings(ratings_file(), KNOWN)
+    table = read_form(ratings_file(), ratings_form(KNOWN))
     assert table.empty
     assert rating_report(table).empty
 

@@ -40,6 +40,7 @@ def test_another_persons_belief_is_taken_to_have_changed_only_by_who_sees_it_cha
 
 
 def test_a_model_can_be_asked_for_more_of_them(templates):
-    requests = writing.generation_requests(templates, 2)
-    shown = " ".join(message["content"] for message in requests[0].messages)
+    [draft] = writing.drafts(templates, 1, "smol")
+    request = writing.TEMPLATE.request(draft)
+    shown = " ".join(message["content"] for message in request.messages)
     assert shown.count("believes that") >= 3

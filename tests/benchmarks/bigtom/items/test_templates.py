@@ -5,7 +5,7 @@ import io
 
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bigtom_templates import MEI
@@ -17,15 +17,12 @@ from tomlab.benchmarks.bigtom.items.templates import (
     LABELS,
     STORY,
     agent_name,
-    label,
     medium,
-    parse_generation,
     read_templates,
     sentences,
     stories,
     structure_problems,
     template_table,
-    written_out,
 )
 from tomlab.errors import InputError
 from tomlab.paths import DATA
@@ -111,10 +108,6 @@ class TestOurs:
             assert len(fields) == 19
             assert len(fields[0].split(".")) == 6
             assert '"' not in line
-
-    def test_written_out_and_parsed_again_is_the_same_template(self, ours):
-        for template in ours.to_dict("records"):
-            assert parse_generation(written_out(template)) == {f: template[f] for f in FIELDS}
 
 
 def test_authored_row_has_the_name_that_its_last_field_says(file):
@@ -241,75 +234,6 @@ def test_any_texts_written_in_the_layout_are_read_back(tmp_path_factory, story, 
     assert template["template_id"] == name.strip()
 
 
-# Templates written out by a model
-
-TEXT = (
-    st.text(st.characters(exclude_characters="\n"), min_size=1)
-    .map(lambda text: text.strip(" \t\r*"))
-    .filter(bool)
-)
-
-
-def generated(**changes):
-    """Mei's template written out, with lines changed or (None) left out."""
-    lines = {name: f"{label(name)}: {MEI[name]}" for name in FIELDS} | changes
-    return "\n".join(line for line in lines.values() if line is not None)
-
-
-@given(st.fixed_dictionaries(dict.fromkeys(FIELDS, TEXT)))
-@example(dict.fromkeys(FIELDS, "Note: Belief: she said: yes"))
-@example(dict.fromkeys(FIELDS, '"Stop!": that is what Mei heard.'))
-@settings(max_examples=60, deadline=None)
-def test_what_is_written_out_parses_to_the_same(texts):
-    assert parse_generation(written_out(texts)) == texts
-
-
-@given(st.text() | st.lists(st.sampled_from([*map(label, FIELDS), ":", "*", "\n", "x", " "])))
-@settings(max_examples=200, deadline=None)
-def test_any_text_is_a_template_or_a_reason(text):
-    parsed = parse_generation(text if isinstance(text, str) else "".join(text))
-    assert isinstance(parsed, str | dict)
-    assert parsed
-
-
-MEIS_TEXTS = {name: MEI[name] for name in FIELDS}
-
-
-def test_text_around_the_template_is_let_pass():
-    text = f"Here is a new story:\n\n{generated()}\n\nLet me know if you want another one!"
-    assert parse_generation(text) == MEIS_TEXTS
-
-
-def test_bold_labels_are_labels():
-    text = "\n".join(f"**{label(name)}:** {MEI[name]}" for name in FIELDS)
-    assert parse_generation(text) == MEIS_TEXTS
-    assert parse_generation(text.replace(":**", "**:")) == MEIS_TEXTS
-
-
-def test_list_marks_and_empty_lines_and_crlf_are_let_pass():
-    assert parse_generation("- " + generated().replace("\n", "\r\n\r\n- ")) == MEIS_TEXTS
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("", "Context: missing (21 of 21 variables missing)"),
-        ("Once upon a time.", "Context: missing (21 of 21 variables missing)"),
-        (generated(belief=None), "Belief: missing (1 of 21 variables missing)"),
-        (generated(belief=None, desire=None), "Desire: missing (2 of 21 variables missing)"),
-        (generated(belief="Believe: so."), "Belief: missing (1 of 21 variables missing)"),
-        (generated(belief="Belief: so.\nBelief: no."), "Belief: stands 2 times"),
-        (generated(belief="Belief:"), "Belief: empty"),
-        (generated(belief="**Belief:**"), "Belief: empty"),
-        (generated(desire="Percept: x.", percept="Desire: y."), "Percept: out of order"),
-        (generated() + "\n" + generated(), "Context: stands 2 times"),
-    ],
-    ids=lambda value: value[-40:],
-)
-def test_answer_that_is_no_template_has_its_reason(text, reason):
-    assert parse_generation(text) == reason
-
-
 # The rules about single sentences
 
 
@@ -338,8 +262,8 @@ def test_sentences_are_counted_by_their_end_marks(text, count):
         ("Mei tastes the soup.", "tastes"),
         ("Mei touches the plate.", "feels"),
         ("Mei reads the label.", "reads"),
-        ("Mei receives a message.", "is told"),
-        ("Mei is informed by a diver.", "is told"),
+        ("Mei receives a message.", "told"),
+        ("Mei is informed by a diver.", "told"),
         ("Mei sees on the label that she should taste it.", "sees"),
         ("Mei hears a noise and sees the octopus.", "hears"),
         ("Mei knows the octopus.", ""),
@@ -382,7 +306,7 @@ def test_case_spacing_and_end_marks_make_no_difference(one, other, equal):
 @pytest.mark.parametrize(
     ("change", "problems"),
     [
-        ({"belief": ""}, ["belief: empty"]),
+        ({"belief": ""}, ["belief: 0 sentences instead of one"]),
         ({"belief": "Mei dives. She looks."}, ["belief: 2 sentences instead of one"]),
         ({"belief": "Mei dives"}, ["belief: 0 sentences instead of one"]),
         ({"belief_question": "What does Mei believe."}, ["belief_question: not a question"]),
@@ -398,7 +322,7 @@ def test_case_spacing_and_end_marks_make_no_difference(one, other, equal):
         ),
         (
             {"belief": "", "action_question": "Mei dives."},
-            ["belief: empty", "action_question: not a question"],
+            ["belief: 0 sentences instead of one", "action_question: not a question"],
         ),
     ],
 )

@@ -1,24 +1,29 @@
 """Asking models for templates and labels, and what becomes of every answer."""
 
+import re
+
 import pandas as pd
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from bigtom_templates import MEI
 from one_cell import ran
+from scripted_writers import asked, said, wrote
 from tomlab.asking.attempts import stacked
 from tomlab.benchmarks.bigtom.items.templates import (
     FIELDS,
     LABELS,
     label,
+    read_templates,
     template_table,
     written_out,
 )
-from tomlab.benchmarks.bigtom.items.writing import (
-    attempts,
-    generation_requests,
-    parse_labels,
-)
-from tomlab.models.specs import Reply, Response
+from tomlab.benchmarks.bigtom.items.writing import LABELS as TO_LABEL
+from tomlab.benchmarks.bigtom.items.writing import TEMPLATE, drafts, parse_template, templates
+from tomlab.benchmarks.writing import Unparsed
+from tomlab.models.specs import Response
+from tomlab.paths import DATA
 
 
 @pytest.fixture
@@ -31,12 +36,17 @@ def divers():
     )
 
 
-def answer(text, finish="stop"):
-    return Response("key", Reply(text, finish))
+def generation_requests(examples, count, examples_seed=0, **options):
+    return asked(TEMPLATE, drafts(examples, count, "smol", seed=examples_seed), **options)
 
 
-def attempt(response):
-    [row] = attempts([response], "smol").to_dict("records")
+def attempts(responses, divers, model="smol"):
+    asked_for = drafts(divers, len(responses), model)
+    return templates(wrote(TEMPLATE, asked_for, responses, f"llm:{model}").rows)
+
+
+def attempt(response, divers):
+    [row] = attempts([response], divers).to_dict("records")
     return row
 
 
@@ -84,8 +94,8 @@ def test_users_rules_take_the_place_of_ours(divers, tmp_path):
 # Attempts
 
 
-def test_answer_that_is_a_template_becomes_one():
-    row = attempt(answer("Sure!\n\n" + written_out(MEI)))
+def test_answer_that_is_a_template_becomes_one(divers):
+    row = attempt(said("Sure!\n\n" + written_out(MEI)), divers)
     assert row["status"] == "template"
     assert row["template_id"] == "llm-smol-001"
     assert row["source"] == "llm:smol"
@@ -98,17 +108,17 @@ def test_answer_that_is_a_template_becomes_one():
 @pytest.mark.parametrize(
     ("response", "status", "reason"),
     [
-        (answer("Once upon a time."), "unparsed", "Context: missing (21 of 21 variables missing)"),
-        (answer(""), "unparsed", "Context: missing (21 of 21 variables missing)"),
-        (answer("Context: Mei dives.", "length"), "truncated", "Desire: missing (20 of 21"),
-        (answer("<think>Context: Mei"), "truncated", "Context: missing"),
-        (answer("I can't help with that."), "refused", "Context: missing"),
-        (answer("", "refusal"), "refused", "Context: missing"),
+        (said("Once upon a time."), "unparsed", "Context: stands 0 times"),
+        (said(""), "unparsed", "no answer"),
+        (said("Context: Mei dives.", "length"), "truncated", "Desire: stands 0 times"),
+        (said("<think>Context: Mei"), "truncated", "no answer"),
+        (said("I can't help with that."), "refused", "Context: stands 0 times"),
+        (said("", "refusal"), "refused", "no answer"),
         (Response("key", None, "429: slow down"), "error", "429: slow down"),
     ],
 )
-def test_answer_that_is_no_template_keeps_its_text_and_the_reason(response, status, reason):
-    row = attempt(response)
+def test_answer_that_is_no_template_keeps_its_text_and_the_reason(response, status, reason, divers):
+    row = attempt(response, divers)
     assert row["status"] == status
     assert row["reason"].startswith(reason)
     assert row["text"] == (response.reply.text if response.reply else "")
@@ -116,15 +126,99 @@ def test_answer_that_is_no_template_keeps_its_text_and_the_reason(response, stat
     assert row["agent"] == ""
 
 
-def test_thinking_before_a_template_is_let_pass():
-    assert attempt(answer(f"<think>Context: a</think>{written_out(MEI)}"))["status"] == "template"
+def test_thinking_before_a_template_is_let_pass(divers):
+    row = attempt(said(f"<think>Context: a</think>{written_out(MEI)}"), divers)
+    assert row["status"] == "template"
 
 
-def test_nothing_is_dropped_and_ids_count_attempts():
-    responses = [answer("no"), answer(written_out(MEI)), Response("key", None, "down")]
-    table = attempts(responses, "smol")
+def test_last_sentence_that_was_cut_off_is_no_sentence(divers):
+    cut = written_out(MEI).removesuffix(".")
+    assert attempt(said(cut, "length"), divers)["status"] == "truncated"
+    assert attempt(said(written_out(MEI), "length"), divers)["status"] == "template"
+
+
+def test_nothing_is_dropped_and_ids_count_attempts(divers):
+    responses = [said("no"), said(written_out(MEI)), Response("key", None, "down")]
+    table = attempts(responses, divers)
     assert table["template_id"].tolist() == ["llm-smol-001", "llm-smol-002", "llm-smol-003"]
     assert table["status"].tolist() == ["unparsed", "template", "error"]
+
+
+# Templates written out by a model
+
+TEXT = (
+    st.text(st.characters(exclude_characters="\n"), min_size=1)
+    .map(lambda text: text.strip(" \t\r*"))
+    .filter(lambda text: re.search(r"\w", text))
+)
+
+
+def parsed(text):
+    """The variables in a text, or why it is no template."""
+    template = parse_template(text, {})
+    if isinstance(template, Unparsed):
+        return template
+    return {name: template[name] for name in FIELDS}
+
+
+def generated(**changes):
+    """Mei's template written out, with lines changed or (None) left out."""
+    lines = {name: f"{label(name)}: {MEI[name]}" for name in FIELDS} | changes
+    return "\n".join(line for line in lines.values() if line is not None)
+
+
+@given(st.fixed_dictionaries(dict.fromkeys(FIELDS, TEXT)))
+@example(dict.fromkeys(FIELDS, "Note: Belief: she said: yes"))
+@example(dict.fromkeys(FIELDS, '"Stop!": that is what Mei heard.'))
+@settings(max_examples=60, deadline=None)
+def test_what_is_written_out_parses_to_the_same(texts):
+    assert parsed(written_out(texts)) == texts
+
+
+def test_our_templates_written_out_and_parsed_again_are_the_same():
+    for template in read_templates(DATA / "bigtom" / "bigtom.csv").to_dict("records"):
+        assert parsed(written_out(template)) == {name: template[name] for name in FIELDS}
+
+
+@given(st.text() | st.lists(st.sampled_from([*map(label, FIELDS), ":", "*", "\n", "x", " "])))
+@settings(max_examples=200, deadline=None)
+def test_any_text_is_a_template_or_a_reason(text):
+    template = parse_template(text if isinstance(text, str) else "".join(text), {})
+    assert isinstance(template, Unparsed) or all(template[name] for name in FIELDS)
+
+
+MEIS_TEXTS = {name: MEI[name] for name in FIELDS}
+
+
+def test_text_around_the_template_is_let_pass():
+    text = f"Here is a new story:\n\n{generated()}\n\nLet me know if you want another one!"
+    assert parsed(text) == MEIS_TEXTS
+
+
+def test_bold_labels_are_labels():
+    text = "\n".join(f"**{label(name)}:** {MEI[name]}" for name in FIELDS)
+    assert parsed(text) == MEIS_TEXTS
+    assert parsed(text.replace(":**", "**:")) == MEIS_TEXTS
+
+
+def test_list_marks_and_empty_lines_and_crlf_are_let_pass():
+    assert parsed("- " + generated().replace("\n", "\r\n\r\n- ")) == MEIS_TEXTS
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Once upon a time.", "Context"),
+        (generated(belief=None, desire=None), "Desire"),
+        (generated(belief="Believe: so."), "Belief"),
+        (generated(belief="Belief: so.\nBelief: no."), "Belief"),
+        (generated(belief="**Belief:**"), "Belief"),
+        (generated() + "\n" + generated(), "Context"),
+    ],
+    ids=lambda value: value[-40:],
+)
+def test_answer_that_is_no_template_has_its_reason(text, label):
+    assert parsed(text).startswith(f"{label}: stands ")
 
 
 # The raw table
@@ -132,8 +226,8 @@ def test_nothing_is_dropped_and_ids_count_attempts():
 
 @pytest.mark.parametrize("stored", [False, True], ids=["in memory", "through parquet"])
 def test_raw_table_gives_back_templates_of_file_and_models(divers, tmp_path, stored):
-    zora = answer(written_out(MEI).replace("Mei", "Zora"))
-    attempted = attempts([answer("no"), zora], "smol"), attempts([], "other")
+    zora = said(written_out(MEI).replace("Mei", "Zora"))
+    attempted = attempts([said("no"), zora], divers), attempts([], divers, "other")
     raw = stacked("template", divers, *attempted)
     if stored:
         raw.to_parquet(tmp_path / "raw.parquet", index=False)
@@ -150,8 +244,8 @@ def test_raw_table_gives_back_templates_of_file_and_models(divers, tmp_path, sto
 
 
 def test_labels_are_asked_for_by_story(divers):
-    given = {"kept": divers, "prompts": {}, "sampling_seed": 0}
-    requests = ran("2_filtering", "bigtom", "cell-to-label", **given)["requests"]
+    given = {"kept": divers}
+    requests = asked(TO_LABEL, ran("2_filtering", "bigtom", "cell-to-label", **given)["drafts"])
     assert len(requests) == 5
     [message] = requests[0].messages
     assert message["role"] == "user"
@@ -173,7 +267,8 @@ def test_labels_are_asked_for_by_story(divers):
     ],
 )
 def test_two_lines_are_two_labels(text):
-    assert parse_labels(text) == {"state": "contents of an oyster", "mechanism": "octopus"}
+    [row] = wrote(TO_LABEL, [{"story": "A story."}], [said(text)]).rows
+    assert (row["state"], row["mechanism"]) == ("contents of an oyster", "octopus")
 
 
 @pytest.mark.parametrize(
@@ -190,4 +285,6 @@ def test_two_lines_are_two_labels(text):
     ],
 )
 def test_answer_without_both_labels_has_none(text):
-    assert parse_labels(text) == {}
+    writer = wrote(TO_LABEL, [{"story": "A story."}], [said(text)])
+    assert writer.rows[0]["reason"]
+    assert "state" not in writer.rows[0]

@@ -68,7 +68,7 @@ def test_set_without_fault_has_no_row_and_is_kept():
         ),
         (
             {"full_context": f"{FULL}\nIlse: Of course,  Petra!"},
-            "repeated line: lines 10 and 11 are both 'Ilse: Of course, Petra!'",
+            "repeated line: two lines in a row are 'Ilse: Of course, Petra!'",
         ),
         (
             {
@@ -79,36 +79,12 @@ def test_set_without_fault_has_no_row_and_is_kept():
             "equal answers: 'What does Bruno believe that Ilse planted?'",
         ),
         (
-            {"answerabilityQA_list__wrong_answer": ["Bruno", "Petra", "Anton"]},
-            "silent name: Anton speaks nowhere in the full context",
-        ),
-        (
-            {"infoAccessibilityQA_list__correct_answer": ["Noor", "Ilse", "Anton"]},
-            "silent name: Anton speaks nowhere in the full context",
-        ),
-        (
-            {"beliefQAs__0__question": "What does Petra believe that Ilse planted?"},
-            "silent person: 'What does Petra believe that Ilse planted?'",
-        ),
-        (
-            {"beliefQAs__0__question": "what DOES Anton's dog believe?"},
-            'silent person: "what DOES Anton\'s dog believe?"',
-        ),
-        (
-            {
-                "answerabilityQA_list__correct_answer": ["Noor", "Ilse", "Petra"],
-                "answerabilityQA_list__wrong_answer": ["Bruno"],
-                "answerabilityQAs_binary__3__correct_answer": "yes",
-            },
-            "silent aware: Petra speaks nowhere in the short context",
-        ),
-        (
             {"answerabilityQAs_binary__0__correct_answer": "no"},
-            "contradiction: answerability: 'no' to 'Does Noor know this?', listed as aware",
+            "contradiction: answerability: 'no' to 'Does Noor know this?', unlike the list",
         ),
         (
             {"infoAccessibilityQAs_binary__3__correct_answer": "yes"},
-            "contradiction: infoAccessibility: 'yes' to 'Does Petra know this?', listed as unaware",
+            "contradiction: infoAccessibility: 'yes' to 'Does Petra know this?', unlike the list",
         ),
         (
             {"answerabilityQA_list__wrong_answer": ["Bruno", "Petra", "noor "]},
@@ -269,7 +245,6 @@ def test_majority_is_of_people_alone(people, models, majority):
     assert found[["yes", "people", "dropped"]].values.tolist() == ([[*told]] if people else [])
 
 
-def test_flags_of_other_sets_and_no_flags_give_no_row():
-    assert flagged([question_set("1-0-0")], votes("yyy")).empty
+def test_no_flags_give_no_row_and_a_released_set_stays():
     assert flagged([question_set()], votes()).empty
     assert not flagged([question_set()], votes("yyy"))["dropped"].any()

@@ -72,10 +72,6 @@ def test_scenario_of_a_belief_is_filled_in_from_its_type(file):
             "beliefQAs.0.question_type: found 'tom:belief:possible', expected 'tom:belief:in",
         ),
         (
-            {"beliefQAs__0__question_type": "tom:belief:accessible"},
-            "expected 'accessible' as missed_info_accessibility",
-        ),
-        (
             {"beliefQAs__0__tom_type": "third-order"},
             "field beliefQAs.0.tom_type: found 'third-order', expected 'first-order', 'second-",
         ),
@@ -104,6 +100,12 @@ def test_field_at_fault_is_named_with_what_was_found_and_expected(complaint, cha
     assert "record 2, set_id '1-0-1', field " in message
     assert said in message
     assert "1 problem" in message
+
+
+def test_belief_with_another_scenario_than_that_of_its_type_is_refused(complaint):
+    said = complaint([question_set(beliefQAs__0__question_type="tom:belief:accessible")])
+    assert "set_id '12-0-1', field beliefQAs.missed_info_accessibility" in said
+    assert "expected 'accessible' as in question_type" in said
 
 
 @pytest.mark.parametrize("set_id", ["", "12", "12-0", "12-0-1-2", "12-0-", "1 2-0-1", "12-0-1\n"])

@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from one_cell import ran
+from scripted_writers import ERROR, asked, said, wrote
+from tomlab.asking.attempts import OUTCOME
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom.items import filtering
 from tomlab.benchmarks.omnitom.items.filtering import (
@@ -15,17 +17,8 @@ from tomlab.benchmarks.omnitom.items.filtering import (
     read_annotations,
 )
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, read_records, write_records
-from tomlab.benchmarks.omnitom.items.writing import (
-    ATTEMPT_COLUMNS,
-    EXTRACT,
-    OUT_COLUMNS,
-    extracted,
-    labelled,
-    requests,
-)
-from tomlab.benchmarks.omnitom.items.writing import LABEL as TO_LABEL
+from tomlab.benchmarks.omnitom.items.writing import EXTRACTION, FIELDS, LABELLING
 from tomlab.errors import InputError
-from tomlab.models.specs import Reply, Response
 from tomlab.paths import DATA
 
 OWN = read_records(DATA / "omnitom" / "stories.jsonl")
@@ -50,25 +43,28 @@ def label_table(labels=LABELS):
     return "\n".join([HEADER, *(f"{g} | {own}" for g, own in zip(given, labels, strict=False))])
 
 
-def answer(text, finish="stop"):
-    return Response("key", Reply(text, finish))
+def unlabelled(text=EXTRACTED):
+    """The story with what a model extracted."""
+    options = {"examples": OWN}
+    writer = wrote(EXTRACTION, STORIES, [said(text)], "llm:scripted", **options)
+    return [row for row in writer.rows if row["status"] == "parsed"]
 
 
-FAILED = Response("key", None, "429: slow down")
+def labelled(*responses, drafts=None):
+    """The rows of a writer that labelled what was extracted."""
+    drafts = unlabelled() if drafts is None else drafts
+    return wrote(LABELLING, drafts, responses, "llm:scripted", examples=OWN).rows
 
 
-def unlabelled(text=EXTRACTED, finish="stop"):
-    return extracted([answer(text, finish)], STORIES, "m")[0]
-
-
-# Stories
+def gold(rows):
+    return [{name: row[name] for name in FIELDS} for row in rows if row["status"] == "parsed"]
 
 
 # Requests
 
 
 def test_extraction_is_asked_at_level_4_with_emphasis_and_an_example_of_the_category():
-    [request] = requests(EXTRACT, STORIES, OWN, seed=3, max_tokens=50)
+    [request] = asked(EXTRACTION, STORIES, examples=OWN, seed=3, max_tokens=50)
     system, user = (message["content"] for message in request.messages)
     assert "This is a False Belief Task." in system
     assert STORY in user and STORY not in system
@@ -79,29 +75,29 @@ def test_extraction_is_asked_at_level_4_with_emphasis_and_an_example_of_the_cate
 
 def test_a_story_is_never_its_own_example():
     own = [r for r in OWN if r["story_category"] == "False Belief Task"]
-    for request in requests(EXTRACT, own, own):
+    for request in asked(EXTRACTION, own, examples=own):
         system, user = (message["content"] for message in request.messages)
-        [asked] = [r["story"] for r in own if r["story"] in user]
-        assert asked not in system
+        [story] = [r["story"] for r in own if r["story"] in user]
+        assert story not in system
 
 
 def test_as_many_examples_are_shown_as_asked_for_or_it_is_said_what_is_missing():
-    [request] = requests(EXTRACT, STORIES, OWN, examples_shown=3)
+    [request] = asked(EXTRACTION, STORIES, examples=OWN, examples_shown=3)
     system = request.messages[0]["content"]
     assert sum(r["story"] in system for r in OWN) == 3
-    with pytest.raises(InputError, match=r"3001: found .* among the examples, expected 99 other"):
-        requests(EXTRACT, STORIES, OWN, examples_shown=99)
+    with pytest.raises(InputError, match=r"3001: found .* among the examples, expected 99"):
+        asked(EXTRACTION, STORIES, examples=OWN, examples_shown=99)
 
 
 def test_a_category_without_an_example_is_named():
     hints = [r for r in OWN if r["story_category"] == "Hinting Task Test"]
-    said = r"(?s)omnitom\.generation\.writers: .*: 1 problem\n.*3001.*'False Belief Task'"
-    with pytest.raises(InputError, match=said):
-        requests(EXTRACT, STORIES, hints)
+    message = r"omnitom\.generation\.writers: .*3001.*'False Belief Task'"
+    with pytest.raises(InputError, match=message):
+        asked(EXTRACTION, STORIES, examples=hints)
 
 
 def test_labelling_shows_the_beliefs_and_no_label_of_theirs():
-    [request] = requests(TO_LABEL, unlabelled(), OWN)
+    [request] = asked(LABELLING, unlabelled(), examples=OWN)
     shown = (
         "\nActor | Belief\n"
         "world | Ben moves the key to the drawer\n"
@@ -115,90 +111,56 @@ def test_labelling_shows_the_beliefs_and_no_label_of_theirs():
 
 
 def test_a_scripted_model_makes_a_record_that_can_be_read_back(tmp_path):
-    script = {"Extract what": EXTRACTED, "Label each": label_table()}
-
-    def model(requests):
-        return [
-            answer(next(text for start, text in script.items() if start in str(r.messages[1])))
-            for r in requests
-        ]
-
-    found, first = extracted(model(requests(EXTRACT, STORIES, OWN)), STORIES, "scripted")
-    records, second, out = labelled(model(requests(TO_LABEL, found, OWN)), found, "scripted")
+    records = gold(labelled(said(label_table())))
     write_records(records, tmp_path / "gold.jsonl")
     assert read_records(tmp_path / "gold.jsonl") == records
     [record] = records
     assert (record["story_id"], record["source"]) == (3001, "llm:scripted")
     assert [list(b["labels"]) for b in record["beliefs"]] == [list(DIMENSIONS)] * 3
     assert record["beliefs"][1]["labels"]["context"] == "Temporal"
-    assert (record["cut_off"], record["rows_lost"], len(out)) == (False, 0, 0)
-    for attempts in (first, second):
-        assert list(attempts.columns) == ATTEMPT_COLUMNS
-        assert attempts["status"].tolist() == ["parsed"]
     assert filtering.faults(records).empty
     assert len(omnitom.compose(records)) == 2
-
-
-def test_what_is_no_table_is_no_record_and_keeps_its_text_and_reason():
-    responses = [answer("I would rather not."), FAILED, answer("<think>Well", "length")]
-    stories = [{**STORIES[0], "story": story} for story in ("A.", "B.", "C.")]
-    records, attempts = extracted(responses, stories, "m")
-    assert records == []
-    assert attempts["status"].tolist() == ["unparsed", "error", "truncated"]
-    assert attempts["reason"].tolist() == ["no table", "429: slow down", "empty answer"]
-    assert attempts["text"].tolist() == ["I would rather not.", "", "<think>Well"]
-
-
-@pytest.mark.parametrize(
-    ("labels", "reason"),
-    [
-        ("2 | Maybe | Private | Implicit | Epistemic | Inference | Odd", "truth_status, context"),
-        ("5 | True | Private | Implicit | Epistemic | Inference | Neutral", "order"),
-        ("2 | True", "knowledge_access, representation, content_type, mental_source, context"),
-    ],
-)
-def test_a_belief_with_a_missing_or_illegal_label_is_kept_out_and_listed(labels, reason):
-    records, _, out = labelled([answer(label_table([*LABELS[:2], labels]))], unlabelled(), "m")
-    assert [b["actor"] for b in records[0]["beliefs"]] == ["world", "Ada"]
-    assert list(out.columns) == OUT_COLUMNS
-    assert out.to_dict("records") == [
-        {"story_id": 3001, "belief": 3, "actor": "Ben"}
-        | {"text": "Ada thinks the key is in the bowl"}
-        | {"reason": f"missing or not legal: {reason}"}
-    ]
-    assert records[0]["rows_lost"] == 1
-
-
-def test_rows_that_could_not_be_used_are_counted():
-    [record], _ = extracted([answer(EXTRACTED + "Ben | The key\n", "length")], STORIES, "m")
-    assert (len(record["beliefs"]), record["rows_lost"], record["cut_off"]) == (3, 1, True)
-
-
-def test_a_belief_without_a_row_is_kept_out():
-    records, _, out = labelled([answer(label_table(LABELS[:2]))], unlabelled(), "m")
-    assert out["reason"].tolist() == ["no row for it in the answer"]
-    assert not records[0]["cut_off"]
-    records, _, out = labelled([answer(label_table(LABELS[:2]), "length")], unlabelled(), "m")
-    assert out["reason"].tolist() == ["cut off before its row"]
-    assert records[0]["cut_off"]
 
 
 @pytest.mark.parametrize(
     ("response", "status", "reason"),
     [
-        (FAILED, "error", "429: slow down"),
-        (answer("No."), "unparsed", "no table"),
-        (answer(label_table(["9 | Maybe | Odd | Odd | Odd | Odd | Odd"] * 3)), "unparsed", None),
+        (said("I would rather not."), "unparsed", "no table"),
+        (ERROR, "error", "429: slow down"),
+        (said("<think>Well", "length"), "truncated", "no answer"),
+        (said(EXTRACTED, "length"), "truncated", "part of the table is lost"),
+        (said(EXTRACTED + "Ben | The key\n"), "unparsed", "part of the table is lost"),
     ],
 )
-def test_a_record_without_a_labelled_belief_is_left_out_and_all_is_listed(response, status, reason):
-    records, attempts, out = labelled([response], unlabelled(), "m")
-    assert records == []
-    assert attempts["status"].tolist() == [status]
-    assert attempts["reason"].iloc[0]
-    assert out["belief"].tolist() == [1, 2, 3]
-    if reason:
-        assert set(out["reason"]) == {reason}
+def test_what_is_no_whole_table_is_no_record_and_keeps_its_text_and_reason(
+    response, status, reason
+):
+    [row] = wrote(EXTRACTION, STORIES, [response], examples=OWN).rows
+    text = response.reply.text if response.reply else ""
+    assert [row[name] for name in OUTCOME] == [status, reason, text]
+
+
+@pytest.mark.parametrize(
+    ("response", "status", "reason"),
+    [
+        (ERROR, "error", "429: slow down"),
+        (said("No."), "unparsed", "no table"),
+        (said(label_table(LABELS[:2])), "unparsed", "a belief without seven legal labels"),
+        (said(label_table(LABELS[:2]), "length"), "truncated", "a belief without seven"),
+        *[
+            (said(label_table([*LABELS[:2], labels])), "unparsed", "a belief without seven")
+            for labels in (
+                "2 | Maybe | Private | Implicit | Epistemic | Inference | Odd",
+                "5 | True | Private | Implicit | Epistemic | Inference | Neutral",
+                "2 | True",
+            )
+        ],
+    ],
+)
+def test_a_table_without_a_legal_label_is_no_gold(response, status, reason):
+    [row] = labelled(response)
+    assert row["status"] == status
+    assert row["reason"].startswith(reason)
 
 
 _CELLS = st.sampled_from(
@@ -213,17 +175,17 @@ _ANSWERS = st.text() | st.lists(_CELLS, max_size=30).map(" | ".join)
     _ANSWERS.map(lambda t: label_table() + t) | _ANSWERS,
     st.sampled_from(["stop", "length", "refusal"]),
 )
-def test_no_belief_vanishes_whatever_a_model_says(tmp_path_factory, first, second, finish):
-    found, attempts = extracted([answer(first, finish)], STORIES, "m")
-    assert (attempts["status"] == "parsed").sum() == len(found)
-    records, _, out = labelled([answer(second, finish)] * len(found), found, "m")
-    whole, given_ = (sum(len(r["beliefs"]) for r in made) for made in (records, found))
-    assert whole + len(out) == given_
-    assert (out["reason"].str.len() > 0).all()
+def test_gold_has_all_that_was_extracted_whatever_a_model_says(
+    tmp_path_factory, first, second, finish
+):
+    drafts = unlabelled(first)
+    rows = labelled(*[said(second, finish)] * len(drafts), drafts=drafts)
+    records = gold(rows)
     path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
     if records:
         write_records(records, path)
         assert read_records(path) == records
+        assert len(records[0]["beliefs"]) == len(drafts[0]["beliefs"])
 
 
 # Files

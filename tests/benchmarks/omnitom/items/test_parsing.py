@@ -13,15 +13,13 @@ from tomlab.benchmarks.omnitom.items.parsing import (
     LABELLING,
     normal_label,
     parse,
-    parse_json,
-    parse_table,
 )
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, Row
 
 FACT, BELIEF = Row("world", "The key is in the vase", "0"), Row("Ines", "The key is gone", "1")
 
 
-def read(text, columns=None):
+def read(text, columns=()):
     """The usable rows, where nothing was lost."""
     parsed = parse(text, columns)
     assert parsed.lost == []
@@ -67,18 +65,13 @@ def read(text, columns=None):
         ),
         pytest.param(
             "| **Actor** | `Belief` | *Order* |\n| **World** | `The key is in the vase` | __0__ |\n"
-            "| _Ines_ | ***The key is gone*** | `1` |",
+            "| *Ines* | ***The key is gone*** | `1` |",
             id="bold, italics and backticks",
         ),
         pytest.param(
             "| Order | # | Belief Proposition | Actors |\n| 0 | 1 | The key is in the vase | WORLD |"
             "\n| Order 1 | 2 | The key is gone | Ines |",
             id="columns in another order, among others, by other names",
-        ),
-        pytest.param(
-            "| Actor | Belief | Order (0/1/2/3) | Order |\n| world | The key is in the vase | 0 | 3 |"
-            "\n| Ines | The key is gone | 1 | 3 |",
-            id="the first of two columns of one name",
         ),
         pytest.param(
             "- Actor | Belief | Order\n- world | The key is in the vase | 0\n"
@@ -135,11 +128,10 @@ def test_only_pipes_make_a_table_as_in_the_release(text):
         ("Order | Actor | Belief", ["1 | Ines"]),
         ("Order | Belief | Actor", ["1 | The key is gone"]),
         ("Actor | Belief | Order", ["Ines | The sign says A | B | 2"]),
-        ("| Actor | Belief | Order |", ["| ... | ... | ... |"]),
     ],
     ids=[
         *("surplus cell that two columns can hold", "too few cells", "no belief", "no actor"),
-        *("a pipe in the belief", "ellipsis"),
+        "a pipe in the belief",
     ],
 )
 def test_row_whose_cells_cannot_be_told_is_lost(header, rows):
@@ -153,35 +145,9 @@ def test_row_without_its_last_labels_is_read_if_the_others_are_legal():
     assert parse(header + "Ines | The key is gone | 1 | Tr").lost
 
 
-def test_empty_actor_is_the_one_above():
-    text = (
-        "| Actor | Belief | Order |\n| Ines | A | 1 |\n|---|---|---|\n| | B | 1 |\n\n|  | C | 2 |"
-    )
-    assert [row.actor for row in read(text)] == ["Ines"] * 3
-    text = "| Actor | Belief | Order |\n| **Ines** | | |\n| | A | 1 |\n| **Max** | | |\n| | B | 1 |"
-    assert parse(text).rows == [Row("Ines", "A", "1"), Row("Max", "B", "1")]
-
-
-@pytest.mark.parametrize(
-    ("rows", "lost"),
-    [
-        (["| | A | 1 |"], 1),
-        (["| Ines | A | 1 |", "**Max**", "| | B | 1 |"], 1),
-        (["| Ines | A | 1 |", "| Max | | | x | |", "| | B | 1 |"], 2),
-        (["| Ines | A | 1 |", "| | B | maybe |"], 1),
-        (["| Ines | | |", "| Max | A | 1 |"], 1),
-        (["| Max | A | 1 |", "| Ines | | |"], 1),
-        (["| Ines | | |", "and so on", "| | A | 1 |"], 2),
-    ],
-    ids=[
-        *("none above", "prose between", "a lost row between", "no legal label"),
-        *("heads no group", "heads nothing", "prose below the heading"),
-    ],
-)
-def test_actor_that_is_not_certain_is_not_guessed(rows, lost):
-    parsed = parse("\n".join(["| Actor | Belief | Order |", *rows]))
-    assert len(parsed.lost) == lost
-    assert {row.belief for row in parsed.rows} <= {"A"}
+def test_row_without_an_actor_is_lost():
+    parsed = parse("| Actor | Belief | Order |\n| Ines | A | 1 |\n| | B | 1 |")
+    assert (parsed.rows, parsed.lost) == ([Row("Ines", "A", "1")], ["| | B | 1 |"])
 
 
 @pytest.mark.parametrize(
@@ -200,7 +166,7 @@ def test_all_labels_are_read_by_whatever_name_their_column_has():
     text = (
         "Actor | Belief Proposition | Ord | truth status | Knowledge Access | Repr. | Type "
         "| Mental-Source | CONTEXT\nInes | The key is gone | 1 | TRUE | **Private** | implicit "
-        "| Content: Location | Perception. | Neutral"
+        "| Location | Perception. | Neutral"
     )
     labels = ["1", "True", "Private", "Implicit", "Location", "Perception", "Neutral"]
     assert read(text) == [
@@ -213,7 +179,7 @@ def test_all_labels_are_read_by_whatever_name_their_column_has():
 def test_columns_that_were_not_asked_for_are_left_out():
     text = "Actor | Belief | Order | Truth-Status\nInes | A | 1 | True"
     assert read(text, EXTRACTION) == [Row("Ines", "A", "1")]
-    assert read(text, ["Actor", "Belief", "Truth-Status"])[0].labels == {"truth_status": "True"}
+    assert read(text, ["actor", "belief", "truth_status"])[0].labels == {"truth_status": "True"}
 
 
 def test_table_given_and_repeated_is_not_the_answer():
@@ -235,9 +201,9 @@ def test_one_row_without_header_is_lost():
         (" \n\t", "empty answer"),
         ("Ines thinks, perhaps, that it is gone.", "no table"),
         ("| Belief | Order |\n| A | 1 |", "no usable row"),
-        ("| Actor | Belief | Order |\n|---|---|---|", "no usable row"),
+        ("| Actor | Belief | Order |\n|---|---|---|", "no table"),
         ("| Actor | Belief | Order |\n| Ines | | 1 |", "no usable row"),
-        ('{"beliefs": []}', "no usable row"),
+        ('{"beliefs": []}', "no table"),
         ('{"beliefs": [', "no table"),
     ],
 )
@@ -307,14 +273,17 @@ def test_whole_objects_of_cut_off_json_are_kept_and_the_rest_is_lost():
     assert parsed.lost == ['{"actor": "Max", "b']
 
 
-def test_objects_inside_a_row_are_no_rows():
-    text = '[{"actor": "Ines", "belief": "A", "order": 1, "why": [{"sentence": 2}]}]'
-    assert read(text) == [Row("Ines", "A", "1")]
-
-
-def test_each_belief_grouped_under_an_actor_is_lost_as_it_names_none():
-    text = '[{"actor": "Ines", "beliefs": [{"belief": "A"}, {"belief": "B"}]}]'
-    assert parse(text).lost == ['{"belief": "A"}', '{"belief": "B"}']
+@pytest.mark.parametrize(
+    "bad",
+    [
+        '{"actor": "Ines", "belief": "A", "order": 1, "why": [{"sentence": 2}]}',
+        '{"actor": "Ines", "beliefs": [{"belief": "A"}, {"belief": "B"}]}',
+    ],
+)
+def test_row_with_other_objects_in_it_is_lost(bad):
+    parsed = parse(f'[{bad}, {{"actor": "Max", "belief": "B", "order": 1}}]')
+    assert parsed.rows == [Row("Max", "B", "1")]
+    assert parsed.lost == [bad[: bad.index("[") + 1]]
 
 
 def test_bracket_at_the_end_of_a_cut_off_belief_opens_no_list():
@@ -338,17 +307,15 @@ def test_broken_object_between_others_is_lost_alone():
     assert len(parsed.lost) == 1
 
 
-@pytest.mark.parametrize(
-    "bad", ['{"actor": "Ines"}', '{"actor": 3, "belief": "A"}', '{"who": "Ines", "labels": {}}']
-)
+@pytest.mark.parametrize("bad", ['{"actor": "Ines"}', '{"actor": 3, "belief": "A"}'])
 def test_object_that_is_no_row_is_lost(bad):
     parsed = parse(f'[{bad}, {{"actor": "Max", "belief": "B", "order": 1}}]')
     assert (len(parsed.rows), parsed.lost) == (1, [bad])
 
 
-def test_half_a_surrogate_pair_is_replaced():
-    [row] = read('[{"actor": "Max", "belief": "A \\ud83d", "order": 1}]')
-    assert row.belief == "A ?"
+def test_row_with_half_a_character_is_lost():
+    text = '{"actor": "Max", "belief": "A \\ud83d", "order": 1}'
+    assert parse(text).lost == [text]
 
 
 # ---- Labels --------------------------------------------------------------------------------------
@@ -361,14 +328,14 @@ VARIANTS = {
         "3": ["3."],
     },
     "truth_status": {
-        "True": ["TRUE", "Truth-Status: True"],
+        "True": ["TRUE"],
         "False": ["`false`"],
         "Unknown": ["(Unknown)", "U"],
     },
-    "knowledge_access": {"Private": ["knowledge_access = private"], "Shared": ["Access: Shared"]},
+    "knowledge_access": {"Private": ["private."], "Shared": ["__Shared__"]},
     "representation": {"Implicit": ['"Implicit"']},
     "content_type": {
-        "Location": ["Content: Location"],
+        "Location": ["location"],
         "Contents/Physical State": [
             *("contents / physical-state", "Contents_Physical_State"),
             *("Physical State", "Physical", "Contents"),
@@ -376,10 +343,10 @@ VARIANTS = {
         "Identity/Relation": ["Identity", "Relation"],
         "Desire/Intention": ["Desire & Intention", "Desire", "intention"],
         "Trait/Value": ["Trait", "Value"],
-        "Action/Event": ["Action", "Type: Event"],
+        "Action/Event": ["Action", "Event"],
     },
-    "mental_source": {"Testimony": ["Mental-Source: Testimony;"]},
-    "context": {"Neutral": ["Context Neutral"]},
+    "mental_source": {"Testimony": ["Testimony;"]},
+    "context": {"Neutral": ["neutral"]},
 }
 NO_LABELS = {
     "order": ["", "4", "-1", "1.0", "1-2", "1 (second-order)", "Order"],
@@ -536,13 +503,13 @@ def test_cut_off_json_gives_the_rows_that_are_whole(table, data):
     _, rows = table
     text = as_json(rows, data.draw(st.booleans()), data.draw(st.booleans()))
     cut = text[: data.draw(st.integers(0, len(text)))]
-    parsed = parse_json(cut)
+    parsed = parse(cut)
     assert parsed.rows == rows[: len(parsed.rows)]
     whole = len(re.findall(r'"actor": "', cut))
     assert whole <= len(parsed.rows) + len(parsed.lost) <= whole + 1
 
 
-WORDS = st.sampled_from(["Ines", "Max", "It rains", "1", "0", "True", "7", "...", "x"])
+WORDS = st.sampled_from(["Ines", "Max", "It rains", "1", "0", "True", "7", "x"])
 LINES = st.lists(WORDS, min_size=2, max_size=5)
 
 
@@ -550,7 +517,7 @@ LINES = st.lists(WORDS, min_size=2, max_size=5)
 def test_every_line_is_read_or_lost(lines, headed):
     texts = ["|".join(line) for line in lines]
     header = ["Actor|Belief|Order"] if headed else []
-    parsed = parse_table("\n".join(header + texts))
+    parsed = parse("\n".join(header + texts))
     assert len(parsed.rows) + len(parsed.lost) == len(texts)
     assert all(text in texts for text in parsed.lost)
 
@@ -569,16 +536,15 @@ PIECES = st.lists(
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.one_of(st.text(), HOSTILE, PIECES), st.sampled_from([None, EXTRACTION, LABELLING]))
+@given(st.one_of(st.text(), HOSTILE, PIECES), st.sampled_from([(), EXTRACTION, LABELLING]))
 def test_no_text_is_too_hostile(text, columns):
-    for reader in (parse, parse_table, parse_json):
-        parsed = reader(text, columns)
-        assert bool(parsed.reason) == (not parsed.rows)
-        assert all(lost in text for lost in parsed.lost)
-        assert all(row.actor.strip() and row.belief.strip() for row in parsed.rows)
-        assert all(row.order in ("", *DIMENSIONS["order"]) for row in parsed.rows)
-        for row in parsed.rows:
-            assert all(label in ("", *DIMENSIONS[key]) for key, label in row.labels.items())
+    parsed = parse(text, columns)
+    assert bool(parsed.reason) == (not parsed.rows)
+    assert all(lost in text for lost in parsed.lost)
+    assert all(row.actor.strip() and row.belief.strip() for row in parsed.rows)
+    assert all(row.order in ("", *DIMENSIONS["order"]) for row in parsed.rows)
+    for row in parsed.rows:
+        assert all(label in ("", *DIMENSIONS[key]) for key, label in row.labels.items())
 
 
 @pytest.mark.parametrize("text", ['{"a":' * 5000, "[" * 50_000, "|" * 100_000, "a," * 50_000])

@@ -11,7 +11,6 @@ from tomlab.benchmarks.omnitom.items.records import (
     CATEGORIES,
     CODES,
     DIMENSIONS,
-    link,
     read_records,
     read_tombench,
     statistics,
@@ -198,38 +197,37 @@ def test_questions_of_one_story_stand_together_and_letters_are_no_part_of_option
     }
 
 
-def test_option_that_is_no_text_and_a_line_that_stands_twice_are_told(folder):
-    written(folder / "Hinting Task Test.jsonl", line(), line(**{"OPTION-D": 7}))
-    written(folder / "False Belief Task.jsonl", line(), line(QUESTION="Who?"), line())
+def test_faults_of_a_file_are_all_told(folder):
+    without_question = {key: value for key, value in line().items() if key != "QUESTION"}
+    nan = {"OPTION-B": float("nan")}
+    written(folder / "Hinting Task Test.jsonl", line(), without_question, line(**nan))
     with pytest.raises(InputError) as error:
         read_tombench(folder)
-    assert "line 2, field OPTION-D: found 7, expected a valid string" in str(error.value)
-    assert "line 3: stands in line 1 too, expected once" in str(error.value)
+    assert "Hinting Task Test.jsonl: 2 problems" in str(error.value)
+    assert "line 2, field QUESTION: found nothing" in str(error.value)
+    assert "line 3, field OPTION-B: found nothing" in str(error.value)
 
 
-def test_missing_file_column_and_option_are_all_told(folder):
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"OPTION-D": 7}, "line 1, field OPTION-D: found 7, expected a valid string"),
+        ({"OPTION-C": float("nan"), "答案\nANSWER": "C"}, "line 1: the answer 'C' is no option"),
+    ],
+)
+def test_fault_of_a_line_is_told(folder, changes, message):
+    written(folder / "Strange Story Task.jsonl", line(**changes))
+    with pytest.raises(InputError) as error:
+        read_tombench(folder)
+    assert f"Strange Story Task.jsonl: {message}" in str(error.value).replace(
+        ": 1 problem\n  ", ": "
+    )
+
+
+def test_file_that_is_not_there_is_named(folder):
     (folder / "Persuasion Story Task.jsonl").unlink()
-    cut = {key: value for key, value in line().items() if key != "QUESTION"}
-    written(folder / "False Belief Task.jsonl", cut)
-    written(folder / "Hinting Task Test.jsonl", line(), line(**{"OPTION-B": float("nan")}))
-    two = {"OPTION-C": float("nan"), "OPTION-D": float("nan")}
-    written(folder / "Strange Story Task.jsonl", line(), line(**two, **{"答案\nANSWER": "C"}))
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=r"Persuasion Story Task\.jsonl"):
         read_tombench(folder)
-    assert "Persuasion Story Task.jsonl: no such file" in str(error.value)
-    assert "False Belief Task.jsonl, line 1, field QUESTION: found nothing" in str(error.value)
-    assert "Hinting Task Test.jsonl, line 2, field OPTION-B: found nothing" in str(error.value)
-    assert "Strange Story Task.jsonl, line 2: the answer 'C' is no option" in str(error.value)
-
-
-def test_record_is_linked_whatever_its_case_spaces_and_quotation_marks():
-    asked = {"source_row": 4, "question": "Where?"}
-    asked |= {"choices": ["Here", "There"], "answer": "There"}
-    told = {"story_category": "False Belief Task", "story": "Ines says, “It’s  there.”"}
-    tombench = pd.DataFrame([told | {"questions": [asked]}])
-    same, other = record() | {"story": 'ines says, "It\'s there." '}, record(2)
-    elsewhere = record(3, "Hinting Task Test") | {"story": same["story"]}
-    assert list(link([same, other, elsewhere], tombench)) == [(same, asked)]
 
 
 @pytest.fixture(scope="module")
@@ -242,13 +240,6 @@ def test_tombench_has_916_distinct_stories(tombench):
     counts = tombench["story_category"].value_counts()[list(CODES)].tolist()
     assert counts == [101, 100, 145, 103, 100, 157, 210]
     assert tombench["questions"].map(len).sum() == 2170
-
-
-@needs_tombench
-def test_every_story_of_tombench_links_to_its_own_questions(tombench):
-    told = tombench.drop(columns="questions").reset_index(names="story_id").to_dict("records")
-    linked = [question for _, question in link(told, tombench)]
-    assert linked == [question for own in tombench["questions"] for question in own]
 
 
 # ---- Table 4 and Figure 4 ------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """What prompts show and models answer: written out, and read back strictly."""
 
+import re
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -16,20 +18,31 @@ from simpletom_texts import (
     TRIO,
     written_sets,
 )
+from tomlab.benchmarks.simpletom.items import formats
 from tomlab.benchmarks.simpletom.items.filtering import QUESTIONS
-from tomlab.benchmarks.simpletom.items.formats import (
-    parse_annotation,
-    parse_entities,
-    parse_generation,
-    written_out,
-)
+from tomlab.benchmarks.simpletom.items.formats import written_out
+from tomlab.benchmarks.writing import Unparsed
 
 # Entities
 
 
+def parse_entities(text):
+    """The sets in a text, and why the others of ten are none."""
+    examples = formats.parse_entities(text, {"scenario_id": "m-r1-01"})
+    assert len(examples) == 10
+    failures = [example for example in examples if isinstance(example, Unparsed)]
+    return [example for example in examples if example not in failures], failures
+
+
+def numbered(*sets):
+    return [found | {"set_id": f"m-r1-01-{i:02d}"} for i, found in enumerate(sets, start=1)]
+
+
 def test_examples_become_sets():
     text = written_sets([{**OATS_SET, "scenario": GROCERY}, {**QUIZ_SET, "scenario": EXAM}])
-    assert parse_entities(text, 2) == ([OATS_SET, QUIZ_SET], [])
+    sets, failures = parse_entities(text)
+    assert sets == numbered(OATS_SET, QUIZ_SET)
+    assert failures == [f"Example {number}: missing" for number in range(3, 11)]
 
 
 @pytest.mark.parametrize(
@@ -44,62 +57,49 @@ def test_examples_become_sets():
             "**KEY INFORMATION:** The box of oats has beetles in it."
         ),
         (
-            "Example 1\r\nEntities:\r\n- Person X = Wanja\r\n- Object Z = box of oats\r\n"
-            "Key information: The box of oats has beetles in it.\r\n"
-        ),
-        (
-            "Example 1: ENTITIES: Person X = Wanja Person Y = none Object/Person/Action Z = box of "
-            "oats\nKEY INFORMATION: The box of oats has beetles in it."
+            "Example 1:\r\nEntities: Person X = Wanja Person Y = none Object/Person/Action Z = box of "
+            "oats\r\nKey information: The box of oats has beetles in it."
         ),
         (
             "Example 1:\nENTITIES: Object Z = box of oats; Person Y = N/A; Person X = Wanja\n"
             "KEY INFORMATION: The box of oats has beetles in it."
         ),
     ],
-    ids=["chatter", "bold", "list, CRLF", "one line, nobody", "order"],
+    ids=["chatter", "bold", "as printed, nobody", "order"],
 )
 def test_spelling_of_a_set_does_not_matter(text):
-    assert parse_entities(text, 1) == ([OATS_SET], [])
+    assert parse_entities(text)[0] == numbered(OATS_SET)
+
+
+OTHER_ENTITIES = "found no person X or no Z"
 
 
 @pytest.mark.parametrize(
     ("block", "reason"),
     [
-        ("", "KEY INFORMATION: missing"),
-        ("ENTITIES: Person X = W; Object Z = b", "KEY INFORMATION: missing"),
-        ("ENTITIES: Person X = W; Object Z = b\nKEY INFORMATION:", "key_information: missing"),
-        ("Person X = W; Object Z = b\nKEY INFORMATION: k", "ENTITIES: missing"),
-        ("ENTITIES: none\nKEY INFORMATION: k", "ENTITIES: missing"),
-        ("ENTITIES: Object Z = b\nKEY INFORMATION: k", "person_x: missing"),
-        ("ENTITIES: Person X = W\nKEY INFORMATION: k", "object_z: missing"),
-        ("ENTITIES: Person X = ; Object Z = b\nKEY INFORMATION: k", "person_x: missing"),
-        ("ENTITIES: Person X = W; Person X = V; Object Z = b\nKEY INFORMATION: k", "X: stands 2"),
+        ("", "ENTITIES: stands 0 times"),
+        ("ENTITIES: Person X = W; Object Z = b", "KEY INFORMATION: stands 0 times"),
+        ("ENTITIES: Person X = W; Object Z = b\nKEY INFORMATION:", "KEY INFORMATION: stands 0"),
+        ("Person X = W; Object Z = b\nKEY INFORMATION: k", "ENTITIES: stands 0 times"),
+        ("ENTITIES: none\nKEY INFORMATION: k", OTHER_ENTITIES),
+        ("ENTITIES: Object Z = b\nKEY INFORMATION: k", OTHER_ENTITIES),
+        ("ENTITIES: Person X = W\nKEY INFORMATION: k", OTHER_ENTITIES),
+        ("ENTITIES: Person X = ; Object Z = b\nKEY INFORMATION: k", OTHER_ENTITIES),
         ("ENTITIES: Person X = W; Object Z = b\nKEY INFORMATION: k\nKEY INFORMATION: l", "KEY"),
     ],
 )
 def test_example_that_is_no_set_has_its_reason(block, reason):
-    sets, [said] = parse_entities(f"Example 1:\n{block}", 1)
+    sets, [message, *_] = parse_entities(f"Example 1:\n{block}")
     assert sets == []
-    assert said.startswith(f"Example 1: {reason}")
-
-
-def test_what_is_missing_doubled_or_too_much_is_a_failure_each():
-    lines = "ENTITIES: Person X = W; Object Z = b\nKEY INFORMATION: k.\n"
-    text = "\n".join(f"Example {i}:\n{lines}" for i in (1, 1, 4))
-    sets, failures = parse_entities(text, 3)
-    assert len(sets) == 1
-    assert failures == [
-        "Example 1: stands twice",
-        "Example 4: 3 were asked for",
-        "Example 2: missing",
-        "Example 3: missing",
-    ]
+    assert message.startswith(f"Example 1: {reason}")
 
 
 WORDS = st.text(
     st.characters(categories=["L", "N", "P", "Zs"], exclude_characters=":="), min_size=1
 )
-VALUE = WORDS.map(lambda text: " ".join(text.split()).strip(" ,;|*-")).filter(bool)
+VALUE = WORDS.map(lambda text: " ".join(text.split()).strip(" ,;|*-")).filter(
+    lambda text: re.search(r"[^\W_]", text)
+)
 SETS = st.fixed_dictionaries(
     {"person_x": VALUE, "object_z": VALUE, "key_information": VALUE, "scenario": st.just(EXAM)}
     | {"person_y": st.just("") | VALUE.filter(lambda y: y.lower().strip(".") not in NOBODY)}
@@ -111,7 +111,7 @@ NOBODY = ("", "none", "n/a", "nobody", "no one")
 @settings(max_examples=100, deadline=None)
 def test_sets_written_out_and_parsed_again_are_the_same(sets):
     expected = [{k: v for k, v in found.items() if k != "scenario"} for found in sets]
-    assert parse_entities(written_sets(sets), len(sets)) == (expected, [])
+    assert parse_entities(written_sets(sets))[0] == numbered(*expected)
 
 
 PIECES = ["Example ", "1", "12", ":", "\n", "ENTITIES:", "Person X = ", "Object Z = ", "Y =", "a"]
@@ -120,13 +120,20 @@ PIECES = ["Example ", "1", "12", ":", "\n", "ENTITIES:", "Person X = ", "Object 
 @given(st.text() | st.lists(st.sampled_from([*PIECES, "KEY INFORMATION: "])).map("".join))
 @settings(max_examples=200, deadline=None)
 def test_any_text_is_as_many_sets_and_failures_as_were_asked_for(text):
-    sets, failures = parse_entities(text, 3)
-    assert len(sets) + len(failures) >= 3
+    sets, failures = parse_entities(text)
     assert all(s["person_x"] and s["object_z"] and s["key_information"] for s in sets)
     assert all(failures)
 
 
 # Stories
+
+
+def parse_generation(text):
+    return formats.parse_stories(text, {"prompt": ""})
+
+
+def parse_annotation(text):
+    return formats.parse_annotation(text, {})
 
 
 def generated(**changes):
@@ -139,7 +146,6 @@ def generated(**changes):
 
 def test_nine_lines_are_three_stories():
     assert parse_generation(PLAIN) == PARSED
-    assert [s["severity"] for s in PARSED] == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -162,14 +168,12 @@ def test_spelling_of_the_lines_does_not_matter(text):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "KEY INFORMATION: missing (9 of 9 lines missing)"),
-        ("Once upon a time.", "KEY INFORMATION: missing (9 of 9 lines missing)"),
-        (generated(QUESTION=None), "QUESTION: missing (1 of 9 lines missing)"),
-        (generated(QUESTION=""), "QUESTION: empty"),
+        ("Once upon a time.", "KEY INFORMATION: stands 0 times"),
+        (generated(QUESTION=None), "QUESTION: stands 0 times"),
+        (generated(QUESTION=""), "QUESTION: stands 0 times"),
         (generated(QUESTION="a\nQUESTION: b"), "QUESTION: stands 2 times"),
         (generated() + "\n" + generated(), "KEY INFORMATION: stands 2 times"),
-        (generated(QUESTION="a\nAnd what then?"), "QUESTION: text without a label after it, 'And"),
-        ("QUESTION: a\n" + generated(QUESTION=None), "QUESTION: out of order"),
+        (generated(QUESTION="a\nAnd what then?"), "text without a label between the lines"),
     ],
     ids=lambda value: value[:30] + value[-10:],
 )
@@ -180,7 +184,7 @@ def test_answer_that_is_no_story_has_its_reason(text, reason):
 LINE = (
     st.text(st.characters(exclude_characters="\n"), min_size=1)
     .map(lambda text: text.strip().strip(" \t\r*").strip())
-    .filter(lambda text: text and text == text.strip("* \t\r"))
+    .filter(lambda text: re.search(r"\w", text) and text == text.strip("* \t\r"))
 )
 FIELDS = st.fixed_dictionaries(dict.fromkeys(("key_information", "aware_action"), LINE))
 SHARED = st.fixed_dictionaries(
@@ -195,8 +199,9 @@ SHARED = st.fixed_dictionaries(
 )
 @settings(max_examples=60, deadline=None)
 def test_stories_written_out_and_parsed_again_are_the_same(shared, own):
-    stories = [{"severity": i, **shared, **fields} for i, fields in enumerate(own, start=1)]
-    assert parse_generation(written_out(stories)) == stories
+    stories = [{**shared, **fields} for fields in own]
+    numbered = [{"severity": i, **story} for i, story in enumerate(stories, start=1)]
+    assert parse_generation(written_out(numbered)) == stories
 
 
 LABELS = ["KEY INFORMATION", "QUESTION", "MILD SEVERITY ", "CORRECT ANSWER", "(", ")", ":", "\n"]
@@ -220,7 +225,6 @@ def test_any_text_is_three_stories_or_a_reason(text):
         GOOD.upper(),
         f"Here are my answers:\n\n{GOOD}\n",
         GOOD.replace("Question 1", "**Question 1**").replace("yes", "Yes."),
-        GOOD.replace("possibly", "Possibly/Conceivably"),
         "\n".join(reversed(GOOD.split("\n"))),
     ],
 )
@@ -231,14 +235,13 @@ def test_four_lines_are_four_answers(text):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "Question 1: missing"),
-        ("yes\nyes\nyes\nyes", "Question 1: missing"),
-        (GOOD.replace("Question 4: no", ""), "Question 4: missing"),
+        ("yes\nyes\nyes\nyes", "Question 1: stands 0 times"),
+        (GOOD.replace("Question 4: no", ""), "Question 4: stands 0 times"),
         (f"{GOOD}\nQuestion 2: no", "Question 2: stands 2 times"),
         (GOOD.replace("Question 3: yes", "Question 3: possibly"), "Question 3: found 'possibly', "),
         (GOOD.replace("1: yes", "1: yes, it is odd"), "Question 1: found 'yes, it is odd', "),
         (GOOD.replace("1: yes", "1: yes or no"), "Question 1: found 'yes or no', "),
-        (GOOD.replace("1: yes", "1:"), "Question 1: found '', expected no or possibly or yes"),
+        (GOOD.replace("1: yes", "1:"), "Question 1: stands 0 times"),
     ],
 )
 def test_answer_that_is_no_annotation_has_its_reason(text, reason):

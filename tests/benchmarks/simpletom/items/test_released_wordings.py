@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from faulty_server import Act, FaultyServer
 from one_cell import ran
+from scripted_writers import said, wrote
 from simpletom_release import write_release
 from simpletom_stories import OATS, stories, story
 from simpletom_texts import TRIO
@@ -17,9 +18,9 @@ from tomlab.asking import evaluation
 from tomlab.benchmarks import simpletom
 from tomlab.benchmarks.simpletom.items import compose, formats, released, writing
 from tomlab.benchmarks.simpletom.items.stories import story_table
+from tomlab.benchmarks.writing import Unparsed
 from tomlab.errors import InputError
 from tomlab.models import specs
-from tomlab.models.specs import Reply, Response
 from tomlab.paths import ROOT
 from toy_models import answers, toy
 
@@ -153,7 +154,7 @@ def test_mental_state_in_another_form_leaves_out_the_word_alone_and_is_named(fol
     path.write_text("\n".join([json.dumps(row), *others]), encoding="utf-8")
     told, odd = released.stories_of(released.read_questions(folder))
     assert odd[["place", "found"]].values.tolist() == [
-        ["mental-state-qa/test.jsonl, row 1", "Does Wanja know?"]
+        ["mental-state-qa/test.jsonl, row 1", "Does Wanja know? No / Yes"]
     ]
     assert told["key_information"].eq("").sum() == 1
     with pytest.warns(UserWarning, match=r"mental-state-qa/test\.jsonl, row 1"):
@@ -178,10 +179,19 @@ def test_every_judgment_of_the_release_is_taken_apart():
 # The word by a model
 
 
-def by_model(told, url, store, name="toy"):
-    spec = toy("openai", url)
-    replies = answers(writing.judgment_requests(told), spec, store)
-    return writing.judgments(replies, told, name)
+JUDGMENT = writing.STEPS["judgment"]
+
+
+def by_model(told, url, store):
+    """The words that a model gave, and how the stories are called that have one."""
+    drafts = told.to_dict("records")
+    requests = [JUDGMENT.request(draft) for draft in drafts]
+    return words(told, answers(requests, toy("openai", url), store))
+
+
+def words(table, responses):
+    rows = wrote(JUDGMENT, table.to_dict("records"), responses).rows
+    return [row for row in rows if row["status"] == "judgment"]
 
 
 def test_word_is_asked_of_a_model_once_a_story_and_kept(folder, tmp_path):
@@ -193,9 +203,9 @@ def test_word_is_asked_of_a_model_once_a_story_and_kept(folder, tmp_path):
         again = by_model(told, server.url, tmp_path / "store")
         assert len(server.asked) == sent == len(STORIES)
         prompt = server.asked[0].text
-    pd.testing.assert_frame_equal(table, again)
+    assert table == again
     assert OATS["unaware_action"] in prompt
-    judged = writing.with_judgments(told, [table])
+    judged = writing.with_judgments(told, table)
     asked = wordings(compose.with_wordings(questions, judged))
     counts = asked["variant"].value_counts().to_dict()
     assert counts == dict.fromkeys([*WITHOUT_WORD, *WITH_WORD], len(STORIES))
@@ -207,19 +217,16 @@ def test_prompt_for_the_word_can_be_a_user_s_own(folder, tmp_path):
     told, _ = released.stories_of(released.read_questions(folder))
     own = tmp_path / "own.txt"
     own.write_text("{story} {person_x} {unaware_action} {aware_action} {key_information} One word!")
-    [first, *_] = writing.judgment_requests(told, replaced={"simpletom/describe": str(own)})
+    replaced = {"simpletom/describe": str(own)}
+    first = JUDGMENT.request(told.to_dict("records")[0], replaced=replaced)
     assert first.messages[-1]["content"].endswith("One word!")
-
-
-def said(text):
-    return Response("key", Reply(text, "stop"))
 
 
 def test_shorter_word_of_two_models_counts_and_a_story_s_own_comes_first():
     table = stories({"negative_judgment": ""}, {"negative_judgment": ""}, {})
-    one = writing.judgments([said("Thoughtless"), said("Bad")], table.head(2), "one")
-    two = writing.judgments([said("Careless"), said("It was bad of her")], table.head(2), "two")
-    judged = writing.with_judgments(table, [one, two])
+    one = words(table.head(2), [said("Thoughtless"), said("Bad")])
+    two = words(table.head(2), [said("Careless"), said("It was bad of her")])
+    judged = writing.with_judgments(table, one + two)
     assert judged["negative_judgment"].tolist() == ["Careless", "Bad", "Wasteful"]
 
 
@@ -228,18 +235,18 @@ def test_shorter_word_of_two_models_counts_and_a_story_s_own_comes_first():
 )
 def test_answer_that_is_no_word_leaves_the_story_without_one_and_keeps_the_reason(text):
     table = stories({"negative_judgment": ""})
-    became = writing.judgments([said(text)], table, "toy")
-    assert became["status"].tolist() == ["unparsed"]
-    assert became["reason"].item()
-    judged = writing.with_judgments(table, [became])
+    [row] = wrote(JUDGMENT, table.to_dict("records"), [said(text)]).rows
+    assert row["status"] == "unparsed"
+    assert row["reason"]
+    judged = writing.with_judgments(table, words(table, [said(text)]))
     assert "generated" not in set(simpletom.compose(judged)["variant"])
 
 
 @given(st.text(max_size=60))
 @settings(max_examples=100, deadline=None)
 def test_word_is_one_or_two_words_or_a_reason(text):
-    found = formats.parse_description(text, {"Reasonable"})
-    if not isinstance(found, formats.Unparsed):
+    found = formats.parse_judgment(text, {})
+    if not isinstance(found, Unparsed):
         assert 1 <= len(found.split()) <= 2
         assert found.casefold() in text.casefold()
 
@@ -259,7 +266,7 @@ def test_some_models_can_be_asked_for_a_text(entry, can):
 
 def test_page_counts_the_stories_that_no_model_was_asked_about():
     table = stories({"negative_judgment": ""}, {"negative_judgment": ""}, {})
-    given = {"judged": table, "lacking": table.head(2), "answered": [], "able": []}
+    given = {"judged": table, "answers": [], "able": []}
     page = ran("2_filtering", "simpletom", "cell-word-table", writer="random", **given)
     assert "1 of 3 stories" in page["sentence"]
     assert "2 stories" in page["sentence"]
@@ -272,18 +279,18 @@ def test_page_counts_the_stories_that_no_model_was_asked_about():
 def test_ratings_of_harm_and_unethicality_are_asked_and_read():
     table = pd.DataFrame([story(story="A story."), story(story_id="b", story="A story.")])
     for scale in writing.SCALES:
-        requests = writing.rating_requests(table, scale)
-        assert all("A story." in request.messages[-1]["content"] for request in requests)
-        became = writing.ratings([said("**4**"), said("4 of 5")], table, scale, "toy")
-        assert became["rating"].tolist() == [4, pd.NA]
-        assert became["status"].tolist() == ["rating", "unparsed"]
+        responses = [said("**4**"), said("4 of 5")]
+        rows = wrote(writing.STEPS[scale], table.to_dict("records"), responses).rows
+        assert all("A story." in row["prompt"] for row in rows)
+        assert [row.get("rating") for row in rows] == [4, None]
+        assert [row["status"] for row in rows] == ["rating", "unparsed"]
 
 
 @given(st.text(max_size=12))
 @settings(max_examples=100, deadline=None)
 def test_rating_is_a_number_from_1_to_5_or_a_reason(text):
-    found = formats.parse_rating(text)
-    assert isinstance(found, formats.Unparsed) or (found in range(1, 6) and str(found) in text)
+    found = formats.parse_rating(text, {})
+    assert isinstance(found, Unparsed) or (found in range(1, 6) and str(found) in text)
 
 
 # Methods without items

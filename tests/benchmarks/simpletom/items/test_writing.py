@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from printed_texts import SEEDS, printed
+from scripted_writers import ERROR, asked, said, wrote
 from simpletom_texts import (
     EXAM,
     GOOD,
@@ -23,15 +24,13 @@ from tomlab.benchmarks.simpletom.items.filtering import ANNOTATION_COLUMNS
 from tomlab.benchmarks.simpletom.items.formats import written_out
 from tomlab.benchmarks.simpletom.items.stories import COLUMNS, story_table
 from tomlab.benchmarks.simpletom.items.writing import (
-    annotation_requests,
+    STEPS,
     annotations,
-    attempts,
-    entity_requests,
-    entity_sets,
-    story_requests,
+    scenario_drafts,
+    set_drafts,
+    story_rows,
     top_seeds,
 )
-from tomlab.models.specs import Reply, Response
 
 
 @pytest.fixture
@@ -56,11 +55,44 @@ def sets():
     return pd.DataFrame([{"set_id": i, "scenario": name, **found} for i, name, found in rows])
 
 
-def answer(text, finish="stop"):
-    return Response("key", Reply(text, finish))
+def entity_requests(scenarios, seeds, **options):
+    drafts = scenario_drafts(scenarios, seeds, "smol-r1")
+    return asked(STEPS["entity sets"], drafts, **{"max_tokens": 1500, **options})
 
 
-ERROR = Response("key", None, "429: slow down")
+def story_requests(sets, scenarios, seeds, **options):
+    drafts = scenario_drafts(scenarios, seeds, "smol-r1")
+    return asked(
+        STEPS["stories"], set_drafts(sets.to_dict("records"), drafts, "smol-r1"), **options
+    )
+
+
+def annotation_requests(stories, **options):
+    return asked(STEPS["annotation"], stories.to_dict("records"), **options)
+
+
+@pytest.fixture
+def entity_sets(scenarios, seeds):
+    def read(responses, number=1):
+        drafts = scenario_drafts(scenarios, seeds, f"smol-r{number}")[: len(responses)]
+        return pd.DataFrame(wrote(STEPS["entity sets"], drafts, responses, max_tokens=150).rows)
+
+    return read
+
+
+@pytest.fixture
+def attempts(scenarios, seeds, sets):
+    """What became of stories on the first sets."""
+
+    def read(responses, model="smol", number=1, **options):
+        round_id = f"{model}-r{number}"
+        drafts = scenario_drafts(scenarios, seeds, round_id)
+        drafts = set_drafts(sets.to_dict("records")[: len(responses)], drafts, round_id)
+        return story_rows(
+            wrote(STEPS["stories"], drafts, responses, f"llm:{model}", **options).rows
+        )
+
+    return read
 
 
 def content(request):
@@ -90,7 +122,8 @@ def test_one_request_a_set_asks_for_three_stories(sets, scenarios, seeds):
     requests = story_requests(sets, scenarios, seeds)
     assert len(requests) == 3
     text = content(requests[0])
-    assert f"SCENARIO: [Boxes are closed] X buys Z.\n\n{written_out(TRIO)}" in text
+    entities = "ENTITIES: Person X = Wanja; Object Z = box of oats"
+    assert f"SCENARIO: [Boxes are closed] X buys Z.\n\n{entities}\n\n{written_out(TRIO)}" in text
     assert text.endswith("ENTITIES: Person X = Wanja; Object Z = box of oats")
 
 
@@ -140,11 +173,10 @@ def test_braces_in_a_story_are_text(seeds):
 # Entities
 
 
-def test_set_table_drops_nothing(scenarios):
+def test_set_table_drops_nothing(entity_sets):
     good = written_sets([{**OATS_SET, "scenario": GROCERY}] * 9)
-    table = entity_sets([answer(good), ERROR], scenarios, "smol", round=2)
-    ids = [f"smol-r2-{scenario}-{i:02d}" for scenario in ("01", "06") for i in range(1, 11)]
-    assert table["set_id"].tolist() == ids
+    table = entity_sets([said(good), ERROR], number=2)
+    assert table["set_id"].tolist()[:9] == [f"smol-r2-01-{i:02d}" for i in range(1, 10)]
     assert table["status"].tolist() == [*["set"] * 9, "unparsed", *["error"] * 10]
     assert table["reason"].tolist() == [*[""] * 9, "Example 10: missing", *["429: slow down"] * 10]
     assert table["scenario"].tolist() == [GROCERY] * 10 + [EXAM] * 10
@@ -154,45 +186,48 @@ def test_set_table_drops_nothing(scenarios):
     assert kept["source"] == "llm:smol"
 
 
-def test_refusal_and_cut_are_told_apart_for_sets(scenarios):
+def test_refusal_and_cut_are_told_apart_for_sets(entity_sets):
     cut = "Example 1:\nENTITIES: Person X = W; Object Z = b\nKEY INFORMATION: the b is"
-    responses = [answer("I'm sorry, but no."), answer(cut, "length")]
-    table = entity_sets(responses, scenarios, "smol").drop_duplicates("scenario")
+    responses = [said("I'm sorry, but no."), said(cut, "length")]
+    table = entity_sets(responses).drop_duplicates("scenario")
     assert table["status"].tolist() == ["refused", "truncated"]
-    assert table["reason"].tolist() == ["Example 1: missing", "the last example: cut off"]
+    assert table["reason"].tolist() == [
+        "Example 1: missing",
+        "Example 1: KEY INFORMATION: stands 0 times, expected once",
+    ]
 
 
-def test_whole_sentence_at_the_token_limit_is_a_set(scenarios):
+def test_whole_sentence_at_the_token_limit_is_a_set(entity_sets):
     text = written_sets([{**OATS_SET, "scenario": GROCERY}])
-    table = entity_sets([answer(text, "length")], scenarios[:1], "smol")
+    table = entity_sets([said(text, "length")])
     assert table["status"].tolist() == ["set", *["truncated"] * 9]
 
 
 # Stories
 
 
-def test_answer_becomes_three_rows_of_a_story_table(sets):
-    table = attempts([answer(PLAIN)], sets[:1], "smol")
+def test_answer_becomes_three_rows_of_a_story_table(attempts):
+    table = attempts([said(PLAIN)])
     assert list(table.columns) == [*COLUMNS, "status", "reason", "text"]
     assert table["story_id"].tolist() == [f"llm-smol-r1-a_sev{i}" for i in (1, 2, 3)]
     assert table["source"].unique().tolist() == ["llm:smol"]
     assert table["set_id"].unique().tolist() == ["a"]
     assert table["person_x"].unique().tolist() == ["Wanja"]
     assert table["status"].unique().tolist() == ["story"]
-    found = table[["severity", *WRITTEN]].to_dict("records")
-    assert found == PARSED
+    assert table["severity"].tolist() == [1, 2, 3]
+    assert table[[*WRITTEN]].to_dict("records") == PARSED
 
 
-def test_answer_begins_after_the_label_with_which_a_prompt_ends(sets, tmp_path):
+def test_answer_begins_after_the_label_with_which_a_prompt_ends(attempts, tmp_path):
     path = tmp_path / "story.txt"
     path.write_text("{example}\n\n{scenario}\n\n{entities}\n\nKEY INFORMATION:\n")
     replaced = {"simpletom/story": str(path)}
     for text in (PLAIN.removeprefix("KEY INFORMATION: "), PLAIN):
-        table = attempts([answer(text)], sets[:1], "smol", replaced=replaced)
-        assert table[["severity", *WRITTEN]].to_dict("records") == PARSED
+        table = attempts([said(text)], replaced=replaced)
+        assert table[[*WRITTEN]].to_dict("records") == PARSED
         assert table["text"].unique().tolist() == [text]
-    [lost] = attempts([answer(text.partition("\n")[2])], sets[:1], "smol")["reason"].unique()
-    assert lost.startswith("KEY INFORMATION: missing")
+    [lost] = attempts([said(text.partition("\n")[2])])["reason"].unique()
+    assert lost.startswith("KEY INFORMATION: stands 0 times")
 
 
 @pytest.mark.skipif(not SEEDS.is_dir(), reason="the papers' texts are not at ../shared/seeds")
@@ -216,18 +251,18 @@ def test_prompts_as_printed_ask_for_sets_and_stories(scenarios, seeds, sets, tmp
 @pytest.mark.parametrize(
     ("response", "status", "reason"),
     [
-        (answer("Once."), "unparsed", "KEY INFORMATION: missing (9 of 9"),
-        (answer(""), "unparsed", "KEY INFORMATION: missing"),
-        (answer("KEY INFORMATION: The box", "length"), "truncated", "STORY SECOND SENTENCE"),
-        (answer(PLAIN, "length"), "truncated", "the last line: cut off"),
-        (answer(f"<think>{PLAIN}"), "truncated", "KEY INFORMATION: missing"),
-        (answer("I can't help with that."), "refused", "KEY INFORMATION: missing"),
-        (answer("", "refusal"), "refused", "KEY INFORMATION: missing"),
+        (said("Once."), "unparsed", "KEY INFORMATION: stands 0 times"),
+        (said(""), "unparsed", "no answer"),
+        (said("KEY INFORMATION: The box.", "length"), "truncated", "STORY SECOND SENTENCE"),
+        (said(PLAIN, "length"), "truncated", "HIGH SEVERITY COUNTERFACTUAL ANSWER: stands 0"),
+        (said(f"<think>{PLAIN}"), "truncated", "no answer"),
+        (said("I can't help with that."), "refused", "KEY INFORMATION: stands 0 times"),
+        (said("", "refusal"), "refused", "no answer"),
         (ERROR, "error", "429: slow down"),
     ],
 )
-def test_answer_that_is_no_story_keeps_its_text_and_the_reason(sets, response, status, reason):
-    table = attempts([response], sets[:1], "smol")
+def test_answer_that_is_no_story_keeps_its_text_and_the_reason(attempts, response, status, reason):
+    table = attempts([response])
     assert table["severity"].tolist() == [1, 2, 3]
     for row in table.to_dict("records"):
         assert row["status"] == status
@@ -237,14 +272,14 @@ def test_answer_that_is_no_story_keeps_its_text_and_the_reason(sets, response, s
         assert row["object_z"] == "box of oats"
 
 
-def test_line_that_ended_before_the_token_limit_is_whole(sets):
+def test_line_that_ended_before_the_token_limit_is_whole(attempts):
     for text in (PLAIN + ".", PLAIN + "\n\nAnother st"):
-        assert set(attempts([answer(text, "length")], sets[:1], "m")["status"]) == {"story"}
+        assert set(attempts([said(text, "length")])["status"]) == {"story"}
 
 
-def test_nothing_is_dropped_and_every_story_has_its_id(sets):
-    responses = [answer(PLAIN), answer("no"), ERROR]
-    written = [attempts(responses, sets, model, round=i) for i in (1, 2) for model in ("a", "b")]
+def test_nothing_is_dropped_and_every_story_has_its_id(attempts):
+    responses = [said(PLAIN), said("no"), ERROR]
+    written = [attempts(responses, model, i) for i in (1, 2) for model in ("a", "b")]
     table = pd.concat(written)
     assert len(table) == 2 * 2 * 9
     assert table["story_id"].is_unique
@@ -252,9 +287,9 @@ def test_nothing_is_dropped_and_every_story_has_its_id(sets):
 
 
 @pytest.mark.parametrize("stored", [False, True], ids=["in memory", "through parquet"])
-def test_raw_table_gives_back_stories_of_file_and_models(seeds, sets, tmp_path, stored):
-    written = attempts([answer(PLAIN), answer("no"), ERROR], sets, "smol")
-    raw = stacked("story", seeds, written, attempts([], sets[:0], "other"))
+def test_raw_table_gives_back_stories_of_file_and_models(seeds, attempts, tmp_path, stored):
+    written = attempts([said(PLAIN), said("no"), ERROR])
+    raw = stacked("story", seeds, written, attempts([], "other"))
     if stored:
         raw.to_parquet(tmp_path / "raw.parquet", index=False)
         raw = pd.read_parquet(tmp_path / "raw.parquet")
@@ -268,7 +303,7 @@ def test_raw_table_gives_back_stories_of_file_and_models(seeds, sets, tmp_path, 
 # Seeds of the next round
 
 
-def said(*rows):
+def annotated_as(*rows):
     """Annotations as (story, answer)."""
     return pd.DataFrame(
         [(s, f"w{i}", "human", "action_aware", a) for i, (s, a) in enumerate(rows)],
@@ -284,7 +319,7 @@ def round_one():
 
 
 def test_seed_is_the_set_with_most_yes(round_one):
-    annotated = said(("b_1", "yes"), ("b_3", "yes"), ("a_2", "yes"), ("a_2", "no"))
+    annotated = annotated_as(("b_1", "yes"), ("b_3", "yes"), ("a_2", "yes"), ("a_2", "no"))
     seeds = top_seeds(round_one, annotated)
     assert seeds["story_id"].tolist() == [
         "b_1",
@@ -298,12 +333,12 @@ def test_seed_is_the_set_with_most_yes(round_one):
 
 def test_set_that_lost_a_story_is_no_seed(round_one):
     left = round_one[round_one["story_id"] != "a_2"]
-    assert top_seeds(left, said(("a_1", "yes")))["set_id"].tolist()[:3] == ["b"] * 3
+    assert top_seeds(left, annotated_as(("a_1", "yes")))["set_id"].tolist()[:3] == ["b"] * 3
 
 
 def test_two_writers_of_one_set_are_two_candidates(round_one):
     again = round_one.assign(source="llm:b", story_id="x" + round_one["story_id"])
-    seeds = top_seeds(pd.concat([round_one, again]), said(("xb_1", "yes")))
+    seeds = top_seeds(pd.concat([round_one, again]), annotated_as(("xb_1", "yes")))
     assert seeds["story_id"].tolist()[:3] == ["quiz_sev1", "quiz_sev2", "quiz_sev3"]
     assert seeds["story_id"].tolist()[3:] == ["xb_1", "xb_2", "xb_3"]
 
@@ -312,11 +347,13 @@ def test_two_writers_of_one_set_are_two_candidates(round_one):
 
 
 def test_models_answers_are_rows_of_the_annotations_format(seeds):
-    responses = [answer(GOOD), answer("Yes."), ERROR]
-    table, outcomes = annotations(responses, seeds[:3], "smol")
+    drafts = seeds[:3].to_dict("records")
+    responses = [said(GOOD), said("Yes."), ERROR]
+    rows = wrote(STEPS["annotation"], drafts, responses).rows
+    table = annotations([row for row in rows if row["status"] == "annotation"])
     assert list(table.columns) == list(ANNOTATION_COLUMNS)
     assert table["annotator_kind"].unique().tolist() == ["llm:smol"]
     assert dict(zip(table["question"], table["answer"], strict=True)) == GOOD_ANSWERS
     assert set(table["story_id"]) == {"oats_sev1"}
-    assert outcomes["status"].tolist() == ["annotation", "unparsed", "error"]
-    assert outcomes["text"].tolist() == [GOOD, "Yes.", ""]
+    assert [row["status"] for row in rows] == ["annotation", "unparsed", "error"]
+    assert [row["text"] for row in rows] == [GOOD, "Yes.", ""]

@@ -1,6 +1,7 @@
 """BigToM's items, composed of templates (Sec. 3.3, Fig. 6), and prompts (App. E, Fig. 9-12)."""
 
 import random
+from collections import defaultdict
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
@@ -18,7 +19,13 @@ from tomlab.scoring.choices import AS_RELEASED, OURS, demand_orders, key_of, shu
 NAME = "bigtom"
 UNIT, STRATA = "group_id", ()
 VARIABLES = ("forward_belief", "forward_action", "backward_belief")
-CONDITIONS = ("true_belief", "false_belief", "true_control", "false_control")
+# The event of each condition, what the agent perceives of it, and what the agent then does.
+ENDINGS = {
+    "true_belief": ("causal_event", "aware_of_event", "action_new_state"),
+    "false_belief": ("causal_event", "not_aware_of_event", "action_initial_state"),
+    "true_control": ("random_event", "aware_of_random_event", "action_initial_state"),
+    "false_control": ("random_event", "not_aware_of_random_event", "action_initial_state"),
+}
 KEYS = ("a", "b")
 
 
@@ -68,7 +75,7 @@ def compose(templates: pd.DataFrame, seed: int = 0, *, orders_as: str = OURS) ->
     demand_orders(orders_as)
     if templates.empty:
         raise InputError("bigtom items: there are no templates to compose them from")
-    cells = [*product((0, 1), VARIABLES, CONDITIONS), (0, "percept_to_belief", "true_belief")]
+    cells = [*product((0, 1), VARIABLES, ENDINGS), (0, "percept_to_belief", "true_belief")]
     rows = []
     for template in templates.to_dict("records"):
         rows += [_item(template, *cell, seed) for cell in cells]
@@ -78,7 +85,7 @@ def compose(templates: pd.DataFrame, seed: int = 0, *, orders_as: str = OURS) ->
     return check(items, "items", "bigtom items")
 
 
-def released_orders(items: pd.DataFrame) -> pd.Series:
+def released_orders(items: pd.DataFrame) -> list[list[str]]:
     """The options of each item as the released `evaluate_conditions.py` orders them.
 
     It is run for one condition. It seeds Python's `random` once, and shuffles [right, wrong] once a
@@ -86,16 +93,15 @@ def released_orders(items: pd.DataFrame) -> pd.Series:
     every condition. Two things cannot be known: whether the authors' runs began at the first
     template (the script's default), and whether their libraries drew from the same numbers.
     """
-    orders = {}
-    for _, condition in items.groupby(["variable", "condition", "initial_belief"], sort=False):
-        draws = random.Random(RELEASED_SEED)
-        for row, item in condition.iterrows():
-            options = sorted(item["choices"], key=lambda option: option != item["answer"])
-            if item["variable"] == "percept_to_belief":
-                options.reverse()  # the release counts the other option as right there
-            draws.shuffle(options)
-            orders[row] = options
-    return pd.Series(orders).reindex(items.index)
+    draws = defaultdict(lambda: random.Random(RELEASED_SEED))
+    orders = []
+    for item in items.to_dict("records"):
+        options = sorted(item["choices"], key=lambda option: option != item["answer"])
+        if item["variable"] == "percept_to_belief":
+            options.reverse()  # the release counts the other option as right there
+        draws[item["variable"], item["condition"], item["initial_belief"]].shuffle(options)
+        orders.append(options)
+    return orders
 
 
 def _item(
@@ -105,22 +111,20 @@ def _item(
     state never changed: in both controls and, since the story stops before the event, in
     percept-to-belief (which the release keys otherwise: Sec. 3.1 means the initial belief).
     """
+    event, percept, action = ENDINGS[condition]
+    # What tells of the agent's mind: the percept or, backward, the action it led to.
+    last = action if variable == "backward_belief" else percept
+    sentences = ["context", "desire", "percept"]
+    if initial_belief:
+        sentences.append("belief")
+    if variable != "percept_to_belief":
+        sentences.append(event)
+    background = " ".join(template[name] for name in sentences)
+    story = background if variable == "percept_to_belief" else f"{background} {template[last]}"
     kind = "action" if variable == "forward_action" else "belief"
     aware = template[f"{kind}_answer_aware"]
     not_aware = template[f"{kind}_answer_not_aware"]
-    has_event = variable != "percept_to_belief"
-    changed = has_event and not condition.endswith("control")
-    event = "event" if changed else "random_event"
-    # What tells of the agent's mind: the percept or, backward, the action it led to.
-    last = f"aware_of_{event}" if condition.startswith("true") else f"not_aware_of_{event}"
-    if variable == "backward_belief":
-        last = "action_new_state" if condition == "true_belief" else "action_initial_state"
-    names = ["context", "desire", "percept"]
-    if initial_belief:
-        names.append("belief")
-    if has_event:
-        names.append("causal_event" if changed else "random_event")
-    background = " ".join(template[name] for name in names)
+    is_changed = "causal_event" in sentences
     item_id = f"{template['template_id']}/{variable}/{condition}/{initial_belief}"
     duplicate_of = ""
     if variable == "backward_belief" and condition == "false_control":
@@ -130,16 +134,16 @@ def _item(
         "item_id": item_id,
         "group_id": template["template_id"],
         "question_type": kind,
-        "story": f"{background} {template[last]}" if has_event else background,
+        "story": story,
         "question": template[f"{kind}_question"],
         "choices": shuffled([aware, not_aware], seed, item_id),
-        "answer": aware if changed and condition == "true_belief" else not_aware,
+        "answer": aware if is_changed and condition == "true_belief" else not_aware,
         "source": template["source"],
         "variable": variable,
         "condition": condition,
         "initial_belief": initial_belief,
         "background": background,
-        "reality": aware if changed else not_aware,
+        "reality": aware if is_changed else not_aware,
         "duplicate_of": duplicate_of,
     }
 

@@ -1,13 +1,12 @@
 """BigToM's filters and quality measures (Sec. 3.4, App. C, App. G, Table 12)."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
-from tomlab.benchmarks.bigtom.items.templates import LABELS, medium, structure_problems
+from tomlab.benchmarks.bigtom.items.templates import medium, structure_problems
 from tomlab.records import files
 from tomlab.scoring.embeddings import near_duplicates
 from tomlab.scoring.kept import is_released
@@ -17,6 +16,8 @@ RATING_SCALES = {
     "follows_structure": (range(2), "nominal"),
     "tests_behavior": (range(1, 6), "ordinal"),
 }
+# The dimensions of diversity, and whose the labels are that a template comes with.
+LABELLED_BY = {"state": "authors", "mechanism": "authors", "medium": "rule"}
 
 
 def screen(templates: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd.DataFrame:
@@ -25,25 +26,25 @@ def screen(templates: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd
     vectors: one a template, of its story. Released templates are reported and never dropped:
     without them it would be another benchmark.
     """
-    templates = templates.reset_index(drop=True)
-    problems = [structure_problems(template) for template in templates.to_dict("records")]
-    structure = templates.assign(filter="structure", reason=problems).explode("reason")
-    structure = structure.dropna(subset="reason")
+    rows = []
+    for template in templates.to_dict("records"):
+        for problem in structure_problems(template):
+            rows.append((template["template_id"], "structure", problem))
     # What is dropped for its structure is nobody's original.
-    whole = templates.drop(structure.index[~is_released(structure["source"])].unique())
-    ids = whole["template_id"]
-    cosines = {}
-    for row, earlier, cosine in near_duplicates(vectors[whole.index], threshold):
-        cosines[whole.index[row]] = f"cosine {cosine:.3f} to {ids.iloc[earlier]}"
-    alike = whole.assign(filter="near-duplicate", reason=pd.Series(cosines, dtype=object))
-    first = whole.groupby("agent")["template_id"].transform("first")
-    named = whole[(first != ids) & (whole["agent"] != "")]
-    reason = named["agent"] + " is the agent of " + first[named.index] + " too"
-    named = named.assign(filter="repeated name", reason=reason)
-    faults = pd.concat([structure, alike.dropna(subset="reason"), named])
-    faults = faults.sort_index(kind="stable").reset_index(drop=True)
-    faults["dropped"] = ~is_released(faults["source"])
-    return faults[["template_id", "source", "filter", "reason", "dropped"]]
+    is_faulty = templates["template_id"].isin({template_id for template_id, *_ in rows})
+    is_compared = ~is_faulty | is_released(templates["source"])
+    compared = templates[is_compared]
+    ids = compared["template_id"].tolist()
+    for row, earlier, cosine in near_duplicates(vectors[is_compared], threshold):
+        rows.append((ids[row], "near-duplicate", f"cosine {cosine:.3f} to {ids[earlier]}"))
+    first_ids = {}
+    for template_id, agent in zip(ids, compared["agent"], strict=True):
+        first = first_ids.setdefault(agent, template_id)
+        if agent and first != template_id:
+            rows.append((template_id, "repeated name", f"{agent} is the agent of {first} too"))
+    faults = pd.DataFrame(rows, columns=["template_id", "filter", "reason"], dtype=str)
+    faults = templates[["template_id", "source"]].merge(faults, on="template_id")
+    return faults.assign(dropped=~is_released(faults["source"]))
 
 
 def ratings_form(known: set[str] | None = None) -> pa.DataFrameSchema:
@@ -56,16 +57,6 @@ def ratings_form(known: set[str] | None = None) -> pa.DataFrameSchema:
     )
 
 
-def read_ratings(path: Path | str, known: set[str]) -> pd.DataFrame:
-    """The rows of an expert ratings file, as `ratings_form` has it; what is not rated is missing.
-
-    Errors: `InputError` with all bad rows at once, by line number.
-    """
-    table = files.read_form(path, ratings_form(known))
-    rated = {name: pd.to_numeric(table[name]).astype("Int64") for name in RATING_SCALES}
-    return table.assign(**rated)
-
-
 def diversity(templates: pd.DataFrame, by_model: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
     """Table 12 by source: distinct kinds of each dimension and who labelled them.
 
@@ -73,23 +64,19 @@ def diversity(templates: pd.DataFrame, by_model: Mapping[str, Mapping[str, str]]
     them, else a model's (`by_model`: labels by template id), else they count in `unlabelled`.
     """
     media = [medium(template) for template in templates.to_dict("records")]
+    labelled = templates.assign(medium=media).set_index("template_id")
+    labels_by_model = pd.DataFrame(by_model).T
     rows = []
-    for source, part in templates.assign(medium=media).groupby("source", sort=False):
-        for dimension in LABELS:
-            by_authors = dict(zip(part["template_id"], part[dimension], strict=True))
-            labels = {}
-            for template_id, label in by_authors.items():
-                labels[template_id] = label or by_model.get(template_id, {}).get(dimension, "")
-            labelled_by = []
-            if any(by_authors.values()):
-                labelled_by.append("rule" if dimension == "medium" else "authors")
-            if labels != by_authors:
-                labelled_by.append("model")
+    for source, part in labelled.groupby("source", sort=False):
+        for dimension, author in LABELLED_BY.items():
+            labels = part[dimension].replace("", None)
+            filled = labels.fillna(labels_by_model.get(dimension, {}))
             row = {"source": source, "dimension": dimension}
-            row["distinct"] = len({label.lower() for label in labels.values() if label})
+            row["distinct"] = filled.str.lower().nunique()
             row["templates"] = len(part)
-            row["unlabelled"] = list(labels.values()).count("")
-            row["labelled_by"] = " and ".join(labelled_by) or "nobody"
-            rows.append(row)
-    columns = ["source", "dimension", "distinct", "templates", "unlabelled", "labelled_by"]
-    return pd.DataFrame(rows, columns=columns)
+            row["unlabelled"] = filled.isna().sum()
+            labelled_by = [author] if labels.count() else []
+            if filled.count() > labels.count():
+                labelled_by.append("model")
+            rows.append(row | {"labelled_by": " and ".join(labelled_by) or "nobody"})
+    return pd.DataFrame(rows)

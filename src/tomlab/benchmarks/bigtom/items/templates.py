@@ -1,4 +1,4 @@
-"""BigToM's causal templates: reading, parsing and checking them (Sec. 3.1, 3.2, 3.4, App. A, C, G).
+"""BigToM's causal templates: reading and checking them (Sec. 3.1, 3.2, 3.4, App. A, C, G).
 
 A template table has one row per template: `template_id, source, agent`, the variables in
 `FIELDS`, one sentence each, and the labels `state, mechanism, medium` ("" where nobody gave one).
@@ -11,16 +11,15 @@ from pathlib import Path
 import pandas as pd
 import pandera.pandas as pa
 
-from tomlab.asking.attempts import Unparsed, label_fault
 from tomlab.errors import InputError, refuse
 from tomlab.records import files
+from tomlab.scoring.same_keys import likeness_of
 
 _VARIABLES = files.yaml_beside(__file__)
 STORY = _VARIABLES["story"]
 AFTER_STORY = _VARIABLES["after_story"]
 FIELDS = (*STORY, *AFTER_STORY)
 LABELS = ("state", "mechanism", "medium")
-QUESTIONS = ("belief_question", "desire_question", "action_question")
 COLUMNS = ("template_id", "source", "agent", *FIELDS, *LABELS)
 LAYOUT = ("story", *AFTER_STORY, "writer", "template_id")  # the release's 19 fields
 
@@ -43,36 +42,24 @@ def read_templates(path: Path | str, *, may_be_empty: bool = False) -> pd.DataFr
     numbered = [f"{path.stem}-{row:03d}" for row in table.index]
     table["template_id"] = table["template_id"].mask(released, numbered)
     table["source"] = table["writer"].mask(released, f"released:{path.stem}")
-    twice = table.duplicated("template_id") | table.duplicated(list(LAYOUT[:-2]))
+    twice = table.duplicated("template_id") | table.duplicated([*LAYOUT[:-2]])
     faults = [f"row {row}: its texts or its template_id stand above" for row in table.index[twice]]
     refuse(faults, str(path))
-    rows = []
-    for row in table.to_dict("records"):
-        sentences = dict(zip(STORY, _divided(row["story"]), strict=True))
-        rows.append(row | sentences | {"agent": agent_name(row)})
+    table[[*STORY]] = table["story"].str.extract(SENTENCES) + "."
     beside = path.with_suffix(".labels.csv")
     if beside.is_file():
-        labels = files.read_form(beside, LABEL_FORM).set_index("template_id").T.to_dict()
-        rows = [row | labels.get(row["template_id"], {}) for row in rows]
-    return template_table(rows)
+        labels = files.read_form(beside, LABEL_FORM)
+        table = table.merge(labels, how="left", on="template_id")
+    rows = table.to_dict("records")
+    return template_table([row | {"agent": agent_name(row)} for row in rows])
 
 
-def _divided(story: str) -> list[str]:
-    """The sentences of a story, which the released code divides at every full stop."""
-    return [part.strip() + "." for part in story.split(".") if part.strip()]
-
-
+# The sentences of a story, which the released code divides at every full stop.
+SENTENCES = "".join(rf"\s*(?P<{name}>[^.\s][^.]*?)\s*\." for name in STORY)
 FORM = pa.DataFrameSchema(
     {name: files.text() for name in LAYOUT}
     | {
-        "story": pa.Column(
-            str,
-            pa.Check(
-                lambda story: len(_divided(story)) == len(STORY),
-                element_wise=True,
-                error="five sentences, each ended by the only full stop in it",
-            ),
-        ),
+        "story": files.text(SENTENCES, "five sentences, each ended by the only full stop in it"),
         "writer": files.text(
             r"auto|user|authored|(llm|edited):\S+",
             "authored, llm:<model>, edited:<model> or, in the release, auto or user",
@@ -99,9 +86,9 @@ def stories(templates: pd.DataFrame) -> list[str]:
 
 def agent_name(template: Mapping[str, str]) -> str:
     """The agent's name: the word with which the initial-belief answer begins, if it is one."""
-    first = re.match(r"[^\W\d_][\w-]*", template["belief_answer_not_aware"].strip())
-    is_name = first and first[0][0].isupper() and first[0] not in ("The", "A", "An", "He", "She")
-    return first[0] if is_name else ""
+    text = template["belief_answer_not_aware"]
+    name = re.match(r"(?!(?:The|An?|He|She)\b)[^\W\d_a-z][\w-]*", text)
+    return name[0] if name else ""
 
 
 def label(name: str) -> str:
@@ -114,22 +101,6 @@ def written_out(template: Mapping[str, str]) -> str:
     return "\n".join(f"{label(name)}: {template[name]}" for name in FIELDS)
 
 
-def parse_generation(text: str) -> dict[str, str] | Unparsed:
-    """One written-out template from a model's answer, or the reason why there is none.
-
-    Strict: every label of `FIELDS` once, in order, each with text on its own line. The case of
-    labels does not matter, nor do numbers before them and text before the first or after the last.
-    """
-    labels = [label(name) for name in FIELDS]
-    line = r"(?m)^[\W\d]*([A-Za-z][A-Za-z ]+?)\W*?:[ \t*]*(.*?)[ \t\r*]*$"
-    lines = [(head.capitalize(), text) for head, text in re.findall(line, text)]
-    lines = [(head, text) for head, text in lines if head in labels]
-    fault = label_fault(lines, labels, "variables")
-    if fault:
-        return Unparsed(fault)
-    return dict(zip(FIELDS, dict(lines).values(), strict=True))
-
-
 def sentences(text: str) -> int:
     """How many end marks before a capital or the end `text` has, those of abbreviations aside."""
     plain = re.sub(r"\b(Dr|Mr|Mrs|Ms|St|Prof)\.", r"\1", text)
@@ -138,22 +109,20 @@ def sentences(text: str) -> int:
 
 def structure_problems(template: Mapping[str, str]) -> list[str]:
     """What keeps a template from the assigned structure (Sec. 3.2, 3.4), one phrase a fault."""
-    texts = {name: template[name].strip() for name in FIELDS}
-    problems = [f"{name}: empty" for name, text in texts.items() if not text]
-    counts = {name: sentences(text) for name, text in texts.items() if text}
-    problems += [f"{name}: {n} sentences instead of one" for name, n in counts.items() if n != 1]
-    problems += [f"{name}: not a question" for name in QUESTIONS if not texts[name].endswith("?")]
+    problems = []
+    for name in FIELDS:
+        count = sentences(template[name])
+        if count != 1:
+            problems.append(f"{name}: {count} sentences instead of one")
+        if name.endswith("question") and not template[name].endswith("?"):
+            problems.append(f"{name}: not a question")
     agent = template["agent"]
     if agent and re.search(rf"\b{re.escape(agent)}\b", template["causal_event"]):
         problems.append("causal_event: mentions the agent")
     for kind in ("belief", "action"):
-        if _plain(template[f"{kind}_answer_aware"]) == _plain(template[f"{kind}_answer_not_aware"]):
+        if likeness_of(template[f"{kind}_answer_aware"], template[f"{kind}_answer_not_aware"]):
             problems.append(f"{kind}_answer: both options are the same")
     return problems
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.lower().strip(" .!?").split())
 
 
 def medium(template: Mapping[str, str]) -> str:
@@ -161,9 +130,9 @@ def medium(template: Mapping[str, str]) -> str:
 
     "sees on the label" is seeing: the earliest verb of the sentence counts.
     """
-    starts = {}
-    for name, verbs in _VARIABLES["media"].items():
-        verb = re.search(rf"\b({'|'.join(verbs)})\b", template["aware_of_event"].lower())
-        if verb:
-            starts[name] = verb.start()
-    return min(starts, key=starts.get, default="")
+    verb = MEDIA.search(template["aware_of_event"].lower())
+    return verb.lastgroup if verb else ""
+
+
+_VERBS = [rf"\b(?P<{name}>{verbs})\b" for name, verbs in _VARIABLES["media"].items()]
+MEDIA = re.compile("|".join(_VERBS))

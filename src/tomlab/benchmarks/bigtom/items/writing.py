@@ -1,67 +1,68 @@
-"""BigToM templates by language model: asking for them, reading labels (Sec. 3.2, App. A, G)."""
+"""BigToM templates by language model: asking for them, and for labels (Sec. 3.2, App. A, G)."""
 
 import random
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pandas as pd
 
 from tomlab.asking import prompts
-from tomlab.asking.attempts import OUTCOME, attempt
-from tomlab.benchmarks.bigtom.items import templates as causal
-from tomlab.models.specs import Request, Response
-from tomlab.scoring.visible import visible
+from tomlab.asking.attempts import OUTCOME
+from tomlab.benchmarks.bigtom.items.templates import COLUMNS, FIELDS, agent_name, label, written_out
+from tomlab.benchmarks.writing import Draft, Step, Unparsed, labelled_values
+from tomlab.models.specs import Request
 
 TEMPERATURE, EXAMPLES = 0.5, 3  # Sec. 3.2
 MAX_TOKENS = 600
 _ASK = {"role": "user", "content": "Write one new story."}
 
 
-def generation_requests(
-    examples: pd.DataFrame,
-    count: int,
-    *,
-    examples_seed: int = 0,
-    seed: int = 0,
-    replaced: Mapping[str, str] | None = None,
-) -> list[Request]:
-    """`count` requests for one new template each, with three examples drawn by `examples_seed`.
-
-    All show the same examples and differ in the sampling seed alone, as the paper asks for several
-    completions of one prompt. examples: a template table.
+def drafts(examples: pd.DataFrame, count: int, model: str, *, seed: int = 0) -> list[Draft]:
+    """Of `count` new templates. All show the same three examples, drawn by `seed`, and are asked
+    for as samples of one prompt, as in the paper. examples: a template table.
     """
-    labels = "\n".join(causal.label(name) for name in causal.FIELDS)
-    rules = prompts.filled("bigtom/generation", replaced, labels=labels)
-    turns = [{"role": "system", "content": rules}]
-    for example in random.Random(examples_seed).sample(examples.to_dict("records"), EXAMPLES):
-        turns += [_ASK, {"role": "assistant", "content": causal.written_out(example)}]
-    # The prompt is the same in every attempt, so an engine with a prefix cache reads it once.
-    options = {"seed": seed, "shared_prefix": _ASK["content"]}
-    asked = (*turns, _ASK)
-    return [Request(asked, MAX_TOKENS, TEMPERATURE, sample=i, **options) for i in range(count)]
+    shown = random.Random(seed).sample(examples.to_dict("records"), EXAMPLES)
+    return [
+        {"template_id": f"llm-{model}-{sample + 1:03d}", "examples": shown, "sample": sample}
+        for sample in range(count)
+    ]
 
 
-def attempts(responses: Sequence[Response], model: str) -> pd.DataFrame:
-    """What became of each request: a template table with `OUTCOME` (good status: "template").
-    What is no template keeps its text and the reason, with empty variables.
+class _Template(Step):
+    def request(
+        self, draft: Draft, replaced: Mapping[str, str] | None = None, **options: int
+    ) -> Request:
+        labels = "\n".join(map(label, FIELDS))
+        rules = prompts.filled("bigtom/generation", replaced, labels=labels)
+        turns = [{"role": "system", "content": rules}]
+        for example in draft["examples"]:
+            turns += [_ASK, {"role": "assistant", "content": written_out(example)}]
+        # The prompt is the same in every attempt, so an engine with a prefix cache reads it once.
+        options |= {"sample": draft["sample"], "shared_prefix": _ASK["content"]}
+        return Request((*turns, _ASK), MAX_TOKENS, TEMPERATURE, **options)
+
+
+def parse_template(text: str, _: Draft) -> dict[str, str] | Unparsed:
+    """The variables of a written-out template, and the agent's name."""
+    template = labelled_values(text, {label(name): name for name in FIELDS})
+    if isinstance(template, Unparsed):
+        return template
+    return template | {"agent": agent_name(template)}
+
+
+def parse_labels(text: str, _: Draft) -> dict[str, str] | Unparsed:
+    """`state` and `mechanism` from an answer of two lines."""
+    labels = labelled_values(text, {"State": "state", "Mechanism": "mechanism"})
+    if isinstance(labels, Unparsed):
+        return labels
+    return {name: value.lower().strip(" .") for name, value in labels.items()}
+
+
+def templates(rows: list[Draft]) -> pd.DataFrame:
+    """What became of each request: a template table with `OUTCOME`; what is no template has empty
+    variables.
     """
-    rows = []
-    for number, response in enumerate(responses, start=1):
-        parsed, outcome = attempt(response, lambda a: causal.parse_generation(a.text), "template")
-        row = {"template_id": f"llm-{model}-{number:03d}", "source": f"llm:{model}", **outcome}
-        rows.append({**row, **parsed, "agent": causal.agent_name(parsed)} if parsed else row)
-    return pd.DataFrame(rows, columns=[*causal.COLUMNS, *OUTCOME], dtype=str).fillna("")
+    return pd.DataFrame(rows, columns=[*COLUMNS, *OUTCOME], dtype=str).fillna("")
 
 
-def parse_labels(text: str) -> dict[str, str]:
-    """`state` and `mechanism` from an answer of two lines; {} if either is not there."""
-    answer, _ = visible(text)
-    # A label stands on the line of its name and has at least one letter or digit.
-    gap = r"[^\w\n]*"
-    labels = {}
-    for name in ("state", "mechanism"):
-        line = re.search(rf"(?im)^{gap}{name}{gap}?:{gap}(\w.*?)\W*$", answer)
-        if not line:
-            return {}
-        labels[name] = line[1].lower()
-    return labels
+TEMPLATE = _Template("template", parse_template, good="template")
+LABELS = Step("labels", parse_labels, "bigtom/labels", options={"max_tokens": 40})

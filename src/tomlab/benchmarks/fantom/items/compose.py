@@ -1,7 +1,8 @@
 """FANToM's items and methods (Kim et al., EMNLP 2023): Sec. 3.2-3.4, App. A.4, the release."""
 
 import random
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from tomlab.asking import prompts, techniques
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS, read_sets, source_of
 from tomlab.errors import InputError
 from tomlab.records.tidy import check
-from tomlab.scoring.choices import AS_RELEASED, OURS, demand_orders
+from tomlab.scoring.choices import AS_RELEASED, OURS, demand_orders, key_of, shuffled
 
 NAME = "fantom"
 KEYS = ("a", "b")
@@ -19,11 +20,8 @@ INACCESSIBLE = SCENARIOS[0]
 # A part of the items is drawn by question set: one of each conversation before a second of any,
 # from either scenario in its turn.
 UNIT, STRATA = "group_id", ("conversation_id", "set_scenario")
-# The fields of the lists and of the yes/no questions of a family.
-FAMILIES = {
-    "answerability": ("answerabilityQA_list", "answerabilityQAs_binary"),
-    "infoaccess": ("infoAccessibilityQA_list", "infoAccessibilityQAs_binary"),
-}
+# The families of questions on who knows, and what their fields of a record begin with.
+FAMILIES = {"answerability": "answerability", "infoaccess": "infoAccessibility"}
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,8 @@ METHODS = {
     **techniques.methods("short", Method(), "short-"),
 }
 
-
+# Where a yes/no question says whom it asks about.
+OF_YES_NO = r"does (.+?) know"
 # The released script starts Python's random numbers with this.
 RELEASED_SEED = 99
 
@@ -86,8 +85,10 @@ def compose(sets: Iterable[Mapping], seed: int = 0, *, orders_as: str = OURS) ->
     `fact_question`, `fact_answer`.
     """
     demand_orders(orders_as)
-    asked = ((record, *one) for record in sets for one in _questions(record).items())
-    rows = [_item(record, name, question, seed) for record, name, question in asked]
+    rows = []
+    for record in sets:
+        for name, question, fields in _questions(record):
+            rows.append(_item(record, name, question, fields, seed))
     if not rows:
         raise InputError("fantom: there are no question sets to compose items from")
     items = pd.DataFrame(rows)
@@ -115,69 +116,89 @@ def released_orders(items: pd.DataFrame) -> list[list[str]]:
     return orders
 
 
-def _questions(record: Mapping) -> dict[str, Mapping]:
-    """The questions of a set by name: their type, and where there are several, their number."""
-    asked = {"fact": record["factQA"]}
+def _questions(record: Mapping) -> Iterator[tuple[str, Mapping, dict]]:
+    """The questions of a set: type, and where there are several, number; the question; and what
+    its kind adds to the item or changes there.
+    """
+    yield "fact", record["factQA"], {"scenario": "", "full_scenario": ""}
     for n, belief in enumerate(record["beliefQAs"]):
-        asked |= {f"belief_dist:{n}": belief, f"belief_choice:{n}": belief}
-    for family, (listed, yn) in FAMILIES.items():
-        asked |= {f"{family}_list": record[listed]}
-        asked |= {f"{family}_yn:{n}": question for n, question in enumerate(record[yn])}
-    return asked
+        person = {"character": _name(r"does\s+(\S+)", belief["question"])}
+        yield f"belief_dist:{n}", belief, person
+        yield f"belief_choice:{n}", belief, person
+    asked = record["answerabilityQAs_binary"] + record["infoAccessibilityQAs_binary"]
+    names = dict.fromkeys(_name(OF_YES_NO, question["question"]) for question in asked)
+    for family, field in FAMILIES.items():
+        listed = record[f"{field}QA_list"]
+        aware = listed["correct_answer"]
+        unaware = listed["wrong_answer"]
+        people = {"aware": aware, "unaware": unaware, "characters": list(names)}
+        people |= {"answer": ", ".join(aware), "wrong_answer": ", ".join(unaware)}
+        # As in the release, one unaware name makes a list inaccessible, one "no" all yes/no ones.
+        if unaware:
+            people["full_scenario"] = INACCESSIBLE
+        yield f"{family}_list", listed, people
+        yes_no = record[f"{field}QAs_binary"]
+        scenario = yes_no[0]["missed_info_accessibility"]
+        if any(question["correct_answer"] != "yes" for question in yes_no):
+            scenario = INACCESSIBLE
+        for n, question in enumerate(yes_no):
+            person = {"character": _name(OF_YES_NO, question["question"])}
+            if question["correct_answer"] == "no:long":
+                person |= {"answer": "no", "long_only": True}
+            yield f"{family}_yn:{n}", question, person | {"full_scenario": scenario}
 
 
-def _item(record: Mapping, name: str, question: Mapping, seed: int) -> dict:
-    set_id, fact, kind = record["set_id"], record["factQA"], name.partition(":")[0]
-    item_id, (conversation, part) = f"{set_id}/{name}", set_id.split("-")[:2]
-    right, wrong = question["correct_answer"], question.get("wrong_answer") or ""
-    scenario = "" if kind == "fact" else question["missed_info_accessibility"]
-    of_set = next(iter(record["beliefQAs"]), record["answerabilityQA_list"])
-    aware, unaware, characters, choices, long_only = [], [], [], [], False
-    if is_list(kind):
-        asked = [q["question"] for _, field in FAMILIES.values() for q in record[field]]
-        characters = list(dict.fromkeys(_character("answerability_yn", q) for q in asked))
-        aware, unaware = list(right), list(wrong)
-        right, wrong = ", ".join(right), ", ".join(wrong)
-    elif is_yn(kind):
-        right, long_only = right.partition(":")[0], right == "no:long"
-    elif kind == "belief_choice":
-        choices = random.Random(f"{seed}/{item_id}").sample([wrong, right], 2)
-        if source_of(record) == "authored":
-            choices = _balanced([right, wrong], set_id, scenario, question["tom_type"], seed)
-    return {
+def _name(pattern: str, question: str) -> str:
+    """Whose mind a question asks about, read off its words as the release does; "" if nobody's."""
+    match = re.search(pattern, question.lower())
+    return match[1] if match else ""
+
+
+def _item(record: Mapping, name: str, question: Mapping, fields: Mapping, seed: int) -> dict:
+    conversation, part, _ = record["set_id"].split("-")
+    first_of_set = [*record["beliefQAs"], record["answerabilityQA_list"]][0]
+    scenario = question.get("missed_info_accessibility", "")
+    item = {
         "benchmark": NAME,
-        "item_id": item_id,
-        "group_id": set_id,
-        "question_type": kind,
+        "item_id": f"{record['set_id']}/{name}",
+        "group_id": record["set_id"],
+        "question_type": name.partition(":")[0],
         "story": record["short_context"].strip(),
         "full_story": record["full_context"].strip(),
         "question": question["question"],
-        "choices": choices,
-        "answer": right,
-        "wrong_answer": wrong,
-        "aware": aware,
-        "unaware": unaware,
-        "characters": characters,
+        "choices": [],
+        "answer": question["correct_answer"],
+        "wrong_answer": question.get("wrong_answer") or "",
+        "aware": [],
+        "unaware": [],
+        "characters": [],
         "source": source_of(record),
         "conversation_id": conversation,
         "part_id": f"{conversation}-{part}",
-        "set_scenario": of_set["missed_info_accessibility"],
+        "set_scenario": first_of_set["missed_info_accessibility"],
         "scenario": scenario,
-        "full_scenario": _full_scenario(record, kind, scenario),
+        "full_scenario": scenario,
         "tom_order": question.get("tom_type") or "",
-        "character": _character(kind, question["question"]),
-        "long_only": long_only,
-        "fact_question": fact["question"],
-        "fact_answer": fact["correct_answer"],
-    }
+        "character": "",
+        "long_only": False,
+        "fact_question": record["factQA"]["question"],
+        "fact_answer": record["factQA"]["correct_answer"],
+    } | fields
+    if item["question_type"] == "belief_choice":
+        item["choices"] = _options(item, seed)
+    return item
 
 
-def _balanced(options: list[str], set_id: str, *kind: str | int) -> list[str]:
-    """The options by chance, turned in every other part, so that half have the right one first."""
-    conversation, part, _ = set_id.split("-")
-    first = random.Random("/".join(map(str, [conversation, *kind]))).randrange(2)
-    is_turned = (first + ord(part[-1])) % 2
-    return options[::-1] if is_turned else options
+def _options(item: Mapping, seed: int) -> list[str]:
+    """The options in an order by chance; of ours, turned in every other part, so that half have the
+    right one first.
+    """
+    options = [item["answer"], item["wrong_answer"]]
+    if item["source"] != "authored":
+        return shuffled(options[::-1], seed, item["item_id"])
+    chance = f"{item['conversation_id']}/{item['scenario']}/{item['tom_order']}/{seed}"
+    place = random.Random(chance).randrange(2) + ord(item["part_id"][-1])
+    return options[::-1] if place % 2 else options
 
 
 def is_list(kind: str) -> bool:
@@ -186,28 +207,6 @@ def is_list(kind: str) -> bool:
 
 def is_yn(kind: str) -> bool:
     return kind.endswith("_yn")
-
-
-def _full_scenario(record: Mapping, kind: str, scenario: str) -> str:
-    """The scenario that a question counts to with the full context. As in the release, a list with
-    an unaware name is inaccessible, and all yes/no questions of a kind if one is keyed "no".
-    """
-    family = kind.partition("_")[0]
-    if family not in FAMILIES:
-        return scenario
-    listed, yn = (record[field] for field in FAMILIES[family])
-    if is_list(kind):
-        return INACCESSIBLE if listed["wrong_answer"] else scenario
-    someone_missed = any(question["correct_answer"] != "yes" for question in yn)
-    return INACCESSIBLE if someone_missed else yn[0]["missed_info_accessibility"]
-
-
-def _character(kind: str, question: str) -> str:
-    """Whose mind a question asks about, read off its words as the release does; "" if nobody's."""
-    if is_yn(kind):
-        return question.removeprefix("Does ").split(" know")[0].lower()
-    words = question.lower().partition("does ")[2].split() if kind.startswith("belief") else []
-    return words[0] if words else ""
 
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
@@ -260,19 +259,17 @@ def in_words(item: Mapping) -> dict[str, str]:
 
 def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
     """What the baselines answer: `gold`, `omniscient` (as if nobody missed anything), `random`."""
-    names, right, kind = ("gold", "omniscient", "random"), item["answer"], item["question_type"]
+    kind = item["question_type"]
     draw = random.Random(f"random/{seed}/{method}/{item['item_id']}")
     if is_list(kind):
         everyone = [*item["aware"], *item["unaware"]]
-        guess = ", ".join(name for name in everyone if draw.random() < 0.5)
-        said = (right or "Nobody", ", ".join(everyone) or "Nobody", guess or "Nobody")
-    elif is_yn(kind):
-        said = right, "yes", draw.choice(["yes", "no"])
-    else:
-        wrong = item["wrong_answer"]
-        omniscient = wrong if item["scenario"] == INACCESSIBLE else right
-        said = right, omniscient, draw.choice([right, wrong])
+        guess = [name for name in everyone if draw.random() < 0.5]
+        lists = {"gold": item["aware"], "omniscient": everyone, "random": guess}
+        return {name: ", ".join(people) or "Nobody" for name, people in lists.items()}
+    if is_yn(kind):
+        return {"gold": item["answer"], "omniscient": "yes", "random": draw.choice(["yes", "no"])}
+    options = [item["answer"], item["wrong_answer"]]
     if kind == "belief_choice":
-        letters = {text: f"({key})" for key, text in zip(KEYS, item["choices"], strict=True)}
-        said = [letters[text] for text in said]
-    return dict(zip(names, said, strict=True))
+        options = [f"({key_of(item, option, KEYS)})" for option in options]
+    is_missed = item["scenario"] == INACCESSIBLE
+    return {"gold": options[0], "omniscient": options[is_missed], "random": draw.choice(options)}

@@ -16,11 +16,12 @@ from tomlab.benchmarks.fantom.items.sets import source_of
 from tomlab.records import files
 from tomlab.scoring.kept import is_released
 
-COLUMNS = ("set_id", "source", "rule", "found", "dropped")
+COLUMNS = ["set_id", "source", "rule", "found", "dropped"]
 FAMILIES = ("answerability", "infoAccessibility")
 _WORDS = files.yaml_beside(__file__)
 RULES, KINDS = _WORDS["rules"], _WORDS["kinds"]
 STOP_WORDS = set(_WORDS["stop_words"].split())
+ANSWERS = {"right_overlap": "correct_answer", "wrong_overlap": "wrong_answer"}
 Faults = Iterator[tuple[str, str]]  # a rule and what is at fault
 
 
@@ -30,69 +31,52 @@ def faults(sets: Sequence[Mapping]) -> pd.DataFrame:
     """
     rows = []
     for record in sets:
-        for find in (text_faults, belief_faults, contradictions):
+        for find in (text_faults, contradictions):
             for rule, fault in find(record):
                 rows.append((record["set_id"], source_of(record), rule, fault))
-    table = pd.DataFrame(rows, columns=list(COLUMNS[:-1]))
+    table = pd.DataFrame(rows, columns=COLUMNS[:-1])
     return table.assign(dropped=~is_released(table["source"]))
 
 
 def text_faults(record: Mapping) -> Faults:
     """Lines that are no turns or stand twice, and a short context that is no part of the full."""
-    short = _lines(record["short_context"])
     full = _lines(record["full_context"])
-    for line in dict.fromkeys(full + short):
+    for line in full:
         if not turns(line):
             yield "no turn", f"found {files.shown(line)}, expected 'Name: text'"
-    if not any(full[start : start + len(short)] == short for start in range(len(full))):
+    short = "\n".join(_lines(record["short_context"]))
+    if f"\n{short}\n" not in "\n".join(["", *full, ""]):
         yield "not in full", "the short context is no part of the full one"
-    for number, (line, following) in enumerate(pairwise(full), start=1):
+    for line, following in pairwise(full):
         if line == following:
-            yield "repeated line", f"lines {number} and {number + 1} are both {files.shown(line)}"
+            yield "repeated line", f"two lines in a row are {files.shown(line)}"
 
 
 def _lines(context: str) -> list[str]:
     return [" ".join(line.split()) for line in context.splitlines() if line.strip()]
 
 
-def belief_faults(record: Mapping) -> Faults:
-    """Two answers that are one, and a person asked about whom the short context does not show."""
-    in_short = [re.escape(folded(name)) for name in speakers(record["short_context"])]
+def contradictions(record: Mapping) -> Faults:
+    """Two answers that are one, and lists of who knows that contradict themselves or the yes/no
+    questions.
+    """
     for belief in record["beliefQAs"]:
         if folded(belief["correct_answer"]) == folded(belief["wrong_answer"]):
             yield "equal answers", repr(belief["question"])
-        asked = folded(belief["question"]).partition("does ")[2]
-        if asked and not re.match(rf"({'|'.join(in_short)})(?!\w)", asked):
-            yield "silent person", repr(belief["question"])
-
-
-def contradictions(record: Mapping) -> Faults:
-    """Lists of who knows that contradict the texts, themselves or the yes/no questions."""
-    in_short = set(map(folded, speakers(record["short_context"])))
-    in_full = set(map(folded, speakers(record["full_context"])))
-    silent = {}
     for family in FAMILIES:
         listed = record[f"{family}QA_list"]
         aware = set(map(folded, listed["correct_answer"]))
-        unaware = set(map(folded, listed["wrong_answer"]))
-        for name in listed["correct_answer"] + listed["wrong_answer"]:
-            if folded(name) not in in_full:
-                silent[name] = "silent name", f"{name} speaks nowhere in the full context"
-            elif folded(name) in aware - in_short:
-                silent[name] = "silent aware", f"{name} speaks nowhere in the short context"
-        for name in sorted(aware & unaware):
+        for name in sorted(aware.intersection(map(folded, listed["wrong_answer"]))):
             yield "contradiction", f"{family}: {name} listed as aware and as unaware"
         for question in record[f"{family}QAs_binary"]:
             key, text = question["correct_answer"], question["question"]
             name = folded(text.removeprefix("Does ").partition(" know")[0])
             if (key == "yes") != (name in aware):
-                listed_as = "aware" if name in aware else "unaware"
-                yield "contradiction", f"{family}: {key!r} to {text!r}, listed as {listed_as}"
-    yield from silent.values()
+                yield "contradiction", f"{family}: {key!r} to {text!r}, unlike the list"
 
 
 def overlap(sets: Sequence[Mapping]) -> pd.DataFrame:
-    """The mentalizing criterion of Sec. 2.2, one row a belief question.
+    """The mentalizing criterion of Sec. 2.2, one row a belief question, with its own fields.
 
     An overlap is the share of an answer's content words (no `STOP_WORDS`, no names) that stand in
     the short context, 0 for an answer without any. meets: whether the wrong answer's is the
@@ -100,42 +84,22 @@ def overlap(sets: Sequence[Mapping]) -> pd.DataFrame:
     """
     rows = []
     for record in sets:
-        names = speakers(record["full_context"])
-        for family in FAMILIES:
-            listed = record[f"{family}QA_list"]
-            names = [*names, *listed["correct_answer"], *listed["wrong_answer"]]
-        context = " ".join(text for _, text in turns(record["short_context"]))
-        empty = STOP_WORDS | set(_words(" ".join(names)))
+        context = _words(" ".join(text for _, text in turns(record["short_context"])))
+        empty = STOP_WORDS.union(_words(" ".join(speakers(record["full_context"]))))
         for belief in record["beliefQAs"]:
-            right = _overlap(belief["correct_answer"], context, empty)
-            wrong = _overlap(belief["wrong_answer"], context, empty)
-            scenario = belief["missed_info_accessibility"]
-            rows.append(
-                {
-                    "set_id": record["set_id"],
-                    "question": belief["question"],
-                    "scenario": scenario,
-                    "tom_type": belief["tom_type"],
-                    "right_overlap": right,
-                    "wrong_overlap": wrong,
-                    "meets": wrong > right if scenario == "inaccessible" else None,
-                }
-            )
-    columns = ["set_id", "question", "scenario", "tom_type"]
-    kinds = {"right_overlap": float, "wrong_overlap": float, "meets": "boolean"}
-    return pd.DataFrame(rows, columns=[*columns, *kinds]).astype(kinds)
-
-
-def _overlap(answer: str, context: str, empty: Collection[str]) -> float:
-    words = [word for word in _words(answer) if word not in empty]
-    shared = set(words) & set(_words(context))
-    return sum(word in shared for word in words) / max(len(words), 1)
+            row = {"set_id": record["set_id"], **belief}
+            for name, answer in ANSWERS.items():
+                words = [word for word in _words(belief[answer]) if word not in empty]
+                row[name] = sum(word in context for word in words) / max(len(words), 1)
+            rows.append(row)
+    table = pd.DataFrame(rows).rename(columns={"missed_info_accessibility": "scenario"})
+    meets = table["wrong_overlap"] > table["right_overlap"]
+    return table.assign(meets=meets.astype("boolean").where(table["scenario"] == "inaccessible"))
 
 
 def _words(text: str) -> list[str]:
     """Lower-case words without punctuation; "Linda's" is "linda"."""
-    words = re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text.lower())
-    return [re.sub(r"['’]s$", "", word) for word in words]
+    return re.findall(r"[^\W_]+(?:['’][^\W_]+)*", re.sub(r"['’]s\b", "", text.lower()))
 
 
 def flags_form(known_set_ids: Collection[str] | None = None) -> pa.DataFrameSchema:
@@ -160,9 +124,10 @@ def flagged(sets: Sequence[Mapping], flags: pd.DataFrame) -> pd.DataFrame:
     More than half of those who judged it drop a set, unless it is released; models never count.
     """
     sources = {record["set_id"]: source_of(record) for record in sets}
-    human = flags["annotator_type"].eq("human") & flags["set_id"].isin(list(sources))
-    votes = flags[human].assign(yes=flags["verdict"].eq("yes"), people=1)
-    table = votes.groupby(["set_id", "kind"], sort=False)[["yes", "people"]].sum().reset_index()
-    table["source"], table["found"] = table["set_id"].map(sources), table["kind"].map(KINDS)
+    votes = flags[flags["annotator_type"] == "human"].rename(columns={"kind": "rule"})
+    votes = votes["verdict"].eq("yes").groupby([votes["set_id"], votes["rule"]], sort=False)
+    table = votes.agg(yes="sum", people="size").reset_index()
+    table["source"] = table["set_id"].map(sources)
+    table["found"] = table["rule"].map(KINDS)
     table["dropped"] = (2 * table["yes"] > table["people"]) & ~is_released(table["source"])
-    return table.rename(columns={"kind": "rule"})[[*COLUMNS, "yes", "people"]]
+    return table[[*COLUMNS, "yes", "people"]]

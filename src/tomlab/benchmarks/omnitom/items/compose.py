@@ -6,10 +6,11 @@ Explicit Belief Modeling" (Sec. 3, 5); prompt levels after TELeR (App. C).
 
 import json
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -21,14 +22,13 @@ from tomlab.benchmarks.omnitom.items.records import (
     DIMENSIONS,
     WORLD,
     Row,
-    link,
     read_records,
     rows,
 )
 from tomlab.errors import InputError
-from tomlab.models.specs import LIKELIHOOD
+from tomlab.records.files import yaml_beside
 from tomlab.records.tidy import check
-from tomlab.scoring.choices import shuffled
+from tomlab.scoring.choices import key_of, shuffled
 
 NAME = "omnitom"
 KEYS = ("A", "B", "C", "D")  # of the options of a linked question
@@ -36,69 +36,26 @@ NEARLY_THE_SAME = 0.7
 # A part of the items is drawn by story: one of each family (stories about one plot) before a second
 # of any, each category in its turn.
 UNIT, STRATA = "group_id", ("family", "category")
-STAGES = {1: "extraction", 2: "labelling", 0: "linked"}
-TASKS = {1: "extract", 2: "label", 0: "linked"}  # as prompt files are called
-LEVELS = ("L1", "L2", "L3", "L4")
+_OF_GOLD = ("actor", "belief", "labels")
+STAGES = ("linked", "extraction", "labelling")  # as types of question
+RELEASED_TOKENS = 6000  # of an answer in the release; the paper names no limit
 _json = partial(json.dumps, ensure_ascii=False)
 
 
-RELEASED_TOKENS = 6000  # of an answer in the release; the paper names no limit
-
-
-@dataclass(frozen=True)
-class Method:
+class Method(NamedTuple):
     """How a stage is put: a system prompt of its own, then the data of an item in a layout."""
 
     stage: int  # 1 extraction, 2 labelling, 0 the ToMBench question of a story
-    level: str  # of detail of the prompt (TELeR)
+    prompts: Sequence[str]  # the names of the prompt files that go into requests
+    level: str = ""  # of detail of the prompt (TELeR)
     json: bool = False  # answers follow a schema
     max_tokens: int = RELEASED_TOKENS
 
-    @property
-    def prompts(self) -> tuple[str, ...]:
-        """The names of the prompt files that go into requests."""
-        if self.level == LIKELIHOOD:
-            return (f"omnitom/{LIKELIHOOD}",)
-        if self.stage == 0:
-            return (self.task,)
-        names = [self.system, self.layout]
-        if self.level == "L4":
-            names.append(f"{self.task}-example")
-        if self.shows_emphasis:
-            names += [f"omnitom/emphasis-{code}" for code in CATEGORIES]
-        return tuple(names)
 
-    @property
-    def task(self) -> str:
-        """How the names of the stage's prompt files begin."""
-        return f"omnitom/{TASKS[self.stage]}"
-
-    @property
-    def system(self) -> str:
-        """The prompt file of the system role: the directive (App. C.2, C.3)."""
-        return f"{self.task}-{self.level}"
-
-    @property
-    def layout(self) -> str:
-        """The prompt file of the user role: where the data stand, and the order that closes it."""
-        return f"{self.task}-json" if self.json else f"{self.task}-data"
-
-    @property
-    def shows_emphasis(self) -> bool:
-        """Whether the directive has an instruction for the category of the story (Table 8)."""
-        return self.stage == 1 and self.level == "L4"
-
-
-METHODS = {
-    **{f"stage{stage}-{level}": Method(stage, level) for stage in (1, 2) for level in LEVELS},
-    **{f"stage{stage}-L3-json": Method(stage, "L3", json=True) for stage in (1, 2)},
-    "linked": Method(0, "", max_tokens=20),
-    "stage2-likelihood": Method(2, LIKELIHOOD, max_tokens=1),
-}
+METHODS = {name: Method(**fields) for name, fields in yaml_beside(__file__)["methods"].items()}
 # A table has rows for what happened and for everybody, so that the story stays in sight.
-for _plain in ("stage1-L3", "stage2-L3"):
-    _own = {"keeps_story": True, "also": ("omnitom/minds",)}
-    METHODS |= techniques.methods(_plain, METHODS[_plain], f"{_plain}-", **_own)
+for _base in ("stage1-L3", "stage2-L3"):
+    METHODS |= techniques.methods(_base, METHODS[_base], f"{_base}-", True, ("omnitom/minds",))
 
 
 def read_released(path: Path | str, seed: int = 0) -> pd.DataFrame:
@@ -107,9 +64,9 @@ def read_released(path: Path | str, seed: int = 0) -> pd.DataFrame:
 
 
 def compose(
-    records: Iterable[Mapping],
+    records: Sequence[Mapping],
     seed: int = 0,
-    examples: Iterable[Mapping] = (),
+    examples: Sequence[Mapping] = (),
     examples_shown: int = 1,
 ) -> pd.DataFrame:
     """Two items a story: extraction, and labelling of the gold beliefs. `answer` is the gold table
@@ -117,25 +74,19 @@ def compose(
     other stories of the category as prompts of level L4 show, or all there are), `paraphrases`
     (JSON: for each belief others in the same meaning) and `family` (of `families`).
     """
-    records = list(records)
-    examples = list(examples)
     if not records:
         raise InputError("omnitom: there are no stories to compose items from")
     items = []
     for record in records:
         beliefs = record["beliefs"]
-        gold = [
-            {name: belief[name] for name in ("actor", "belief", "labels")} for belief in beliefs
-        ]
+        gold = [{name: belief[name] for name in _OF_GOLD} for belief in beliefs]
         columns = {
             "answer": _json(gold),
             "examples": _json(examples_for(record, examples, seed, examples_shown)),
             "paraphrases": _json([belief.get("paraphrases", []) for belief in beliefs]),
         }
-        items.append(_item(record, STAGES[1], STAGES[1]) | columns)
-        items.append(
-            _item(record, STAGES[2], STAGES[2]) | columns | {"question": given_table(gold)}
-        )
+        for kind, question in zip(STAGES[1:], ("", given_table(gold)), strict=True):
+            items.append(_item(record, kind, kind) | columns | {"question": question})
     table = pd.DataFrame(items)
     table["family"] = table["group_id"].map(families(records))
     return check(table, "items", "omnitom items")
@@ -178,9 +129,12 @@ def examples_for(
     record: Mapping, examples: Sequence[Mapping], seed: int, number: int = 1
 ) -> list[Mapping]:
     """So many other stories of the record's category from `examples`, by lot, or all there are."""
-    category = record["story_category"]
-    others = [one for one in examples if one["story_category"] == category]
-    others = [one for one in others if one["story"] != record["story"]]
+    others = [
+        example
+        for example in examples
+        if example["story_category"] == record["story_category"]
+        and example["story"] != record["story"]
+    ]
     lot = random.Random(f"{seed}/{record['story_id']}")
     return lot.sample(others, min(number, len(others)))
 
@@ -196,23 +150,23 @@ def linked_items(
     "[[A]]"; both are read. Column `tried` (JSON) has `question` (its id), `try` (from 1) and
     `written`: for each option as shown the letter of its place in the file, such as "BA".
     """
+    stories = zip(tombench["story_category"], tombench["story"], strict=True)
+    questions_of = dict(zip(stories, tombench["questions"], strict=True))
     family = families(records)
     items = []
-    for record, question in link(records, tombench):
-        name = f"linked:{question['source_row']}"
-        question_id = f"{record['story_id']}/{name}"
-        options = dict(zip(KEYS, question["choices"], strict=False))
-        for number in range(1, tries + 1):
-            order = shuffled(list(options), seed, f"{question_id}/try{number}")
-            tried = {"question": question_id, "try": number, "written": "".join(order)}
-            columns = {
-                "question": question["question"],
-                "answer": question["answer"],
-                "choices": [options[letter] for letter in order],
-                "tried": _json(tried),
-                "family": family[str(record["story_id"])],
-            }
-            items.append(_item(record, STAGES[0], f"{name}/try{number}") | columns)
+    for record in records:
+        story_id = str(record["story_id"])
+        for question in questions_of.get((record["story_category"], record["story"]), []):
+            name = f"linked:{question['source_row']}"
+            question_id = f"{story_id}/{name}"
+            options = dict(zip(KEYS, question["choices"], strict=False))
+            for number in range(1, tries + 1):
+                order = shuffled(list(options), seed, f"{question_id}/try{number}")
+                tried = {"question": question_id, "try": number, "written": "".join(order)}
+                item = _item(record, STAGES[0], f"{name}/try{number}")
+                item |= {"question": question["question"], "answer": question["answer"]}
+                item["choices"] = [options[letter] for letter in order]
+                items.append(item | {"tried": _json(tried), "family": family[story_id]})
     return pd.DataFrame(items)
 
 
@@ -224,13 +178,8 @@ def records_of(items: pd.DataFrame) -> list[dict]:
         for belief, paraphrases in zip(beliefs, json.loads(item["paraphrases"]), strict=True):
             if paraphrases:
                 belief["paraphrases"] = paraphrases
-        record = {
-            "story_id": item["group_id"],
-            "story_category": CATEGORIES[item["category"]],
-            "story": item["story"],
-            "beliefs": beliefs,
-            "source": item["source"],
-        }
+        record = {"story_id": item["group_id"], "story_category": CATEGORIES[item["category"]]}
+        record |= {"story": item["story"], "beliefs": beliefs, "source": item["source"]}
         records.append(record)
     return records
 
@@ -242,9 +191,9 @@ def given_table(beliefs: Sequence[Mapping]) -> str:
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
     """The items of a method's stage; for L4 those with an example to show."""
-    wanted = METHODS[method]
-    chosen = items[items["question_type"] == STAGES[wanted.stage]]
-    return chosen[chosen["examples"] != "[]"] if wanted.level == "L4" else chosen
+    how = METHODS[method]
+    chosen = items[items["question_type"] == STAGES[how.stage]]
+    return chosen[chosen["examples"] != "[]"] if how.level == "L4" else chosen
 
 
 def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:
@@ -261,32 +210,31 @@ def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = No
     if how.stage == 0:
         options = zip(KEYS, item["choices"], strict=False)
         data["options"] = "\n".join(f"({key}) {option}" for key, option in options)
-        return [{"role": "user", "content": prompts.filled(how.task, replaced, **data)}]
+        return [{"role": "user", "content": prompts.filled(how.prompts[0], replaced, **data)}]
     data["story_id"] = item["group_id"]
     data["category"] = CATEGORIES[item["category"]]
     details = {}
-    if how.shows_emphasis:
-        details["emphasis"] = prompts.load(f"omnitom/emphasis-{item['category']}", replaced)
     if how.level == "L4":
         details["examples"] = _solved(json.loads(item["examples"]), how, replaced)
-    directive = prompts.filled(how.system, replaced, **details)
-    user = prompts.filled(how.layout, replaced, **data)
-    return [{"role": "system", "content": directive}, {"role": "user", "content": user}]
+        if how.stage == 1:
+            details["emphasis"] = prompts.load(f"omnitom/emphasis-{item['category']}", replaced)
+    directive, layout = how.prompts[:2]
+    system = prompts.filled(directive, replaced, **details)
+    user = prompts.filled(layout, replaced, **data)
+    return [{"role": "system", "content": system}, {"role": "user", "content": user}]
 
 
 def _solved(examples: Sequence[Mapping], how: Method, replaced: Mapping[str, str] | None) -> str:
     """Records as the examples of a prompt of level L4, each with the table that answers it."""
     parts = []
     for number, example in enumerate(examples, start=1):
-        part = prompts.filled(
-            f"{how.task}-example",
-            replaced,
-            number=str(number),
-            story=example["story"],
-            beliefs=given_table(example["beliefs"]),
-            table=table_text(rows(example), how.stage),
-        )
-        parts.append(part)
+        data = {
+            "number": str(number),
+            "story": example["story"],
+            "beliefs": given_table(example["beliefs"]),
+            "table": table_text(rows(example), how.stage),
+        }
+        parts.append(prompts.filled(how.prompts[2], replaced, **data))
     return "\n\n".join(parts)
 
 
@@ -301,24 +249,28 @@ def in_words(item: Mapping) -> dict[str, str]:
     """What an item asks about and its gold table, as pipe tables: `question` and `gold`."""
     if item["question_type"] == STAGES[0]:
         return {"question": item["question"], "gold": item["answer"]}
-    gold = table_text(gold_rows(item), 1 if item["question_type"] == STAGES[1] else 2)
+    gold = table_text(gold_rows(item), STAGES.index(item["question_type"]))
     return {"question": item["question"] or item["story"], "gold": gold}
 
 
 def schema(method: str) -> dict | None:
     """The JSON schema of a method's answers, for providers that keep to one; None for tables."""
-    wanted = METHODS[method]
-    if not wanted.json:
+    how = METHODS[method]
+    if not how.json:
         return None
     fields = {"actor": {"type": "string"}, "belief": {"type": "string"}}
-    for name in DIMENSIONS if wanted.stage == 2 else ["order"]:
+    for name in DIMENSIONS if how.stage == 2 else ["order"]:
         fields[name] = {"type": "string", "enum": list(DIMENSIONS[name])}
     return _object({"beliefs": {"type": "array", "items": _object(fields)}})
 
 
-def _object(fields: dict[str, dict]) -> dict:
-    known = {"required": list(fields), "additionalProperties": False}
-    return {"type": "object", "properties": fields} | known
+def _object(properties: dict[str, dict]) -> dict:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def shared_prefix(item: Mapping, method: str) -> str:
@@ -337,26 +289,25 @@ def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
     draw = random.Random(f"random/{seed}/{method}/{item['item_id']}")
     if stage == 0:
         # Nothing in a ToMBench question says which option fits if everybody knew everything.
-        keys = KEYS[: len(item["choices"])]
-        right = keys[list(item["choices"]).index(item["answer"])]
-        return {"gold": f"({right})", "random": f"({draw.choice(keys)})"}
+        guess = draw.choice(KEYS[: len(item["choices"])])
+        return {"gold": f"({key_of(item, item['answer'], KEYS)})", "random": f"({guess})"}
     gold = gold_rows(item)
+    actors = list(dict.fromkeys(row.actor for row in gold))
     omniscient = []
     by_lot = []
     if stage == 1:
-        actors = list(dict.fromkeys(row.actor for row in gold))
+        facts = [row.belief for row in gold if row.actor == WORLD]
         for actor in actors:
             order = "0" if actor == WORLD else "1"
-            omniscient += [Row(actor, fact.belief, order) for fact in gold if fact.actor == WORLD]
-        for row in gold:
-            if draw.random() < 0.5:
-                by_lot.append(replace(row, actor=draw.choice(actors)))
-    else:
-        for row in gold:
+            omniscient += [Row(actor, fact, order) for fact in facts]
+    for row in gold:
+        if stage == 2:
             public = {"truth_status": "True", "knowledge_access": "Public"}
             omniscient.append(replace(row, labels=row.labels | public))
             labels = {name: draw.choice(legal) for name, legal in DIMENSIONS.items()}
             by_lot.append(replace(row, order=labels["order"], labels=labels))
+        elif draw.random() < 0.5:
+            by_lot.append(replace(row, actor=draw.choice(actors)))
     tables = {"gold": gold, "omniscient": omniscient, "random": by_lot}
     return {name: table_text(table, stage) for name, table in tables.items()}
 
@@ -366,10 +317,7 @@ def weighed(item: Mapping, replaced: Mapping[str, str] | None = None) -> Iterato
     for row in gold_rows(item):
         data = {"story": item["story"], "actor": row.actor, "belief": row.belief}
         for name, labels in DIMENSIONS.items():
-            yield (
-                prompts.filled(f"omnitom/{LIKELIHOOD}", replaced, **data, head=HEADS[name]),
-                labels,
-            )
+            yield prompts.filled("omnitom/likelihood", replaced, **data, head=HEADS[name]), labels
 
 
 def labelled(item: Mapping, picks: Sequence[str]) -> str:

@@ -1,5 +1,5 @@
 """OmniToM's quality control: the rules of a gold belief table (Sec. 4, App. A.2, C.2, C.3), and
-annotations of it. Rules (`filtering.yaml`) read records and report; none changes one.
+annotations of it. Rules read records and report; none changes one.
 """
 
 import re
@@ -14,11 +14,12 @@ import pandera.pandas as pa
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, WORLD
 from tomlab.records import files
 from tomlab.scoring.embeddings import near_duplicates
+from tomlab.scoring.kept import is_released
 from tomlab.scoring.similarity import plain
 
-_DATA = files.yaml_beside(__file__)
-RULES = _DATA["rules"]
-GROUPS, _GLUE = frozenset(_DATA["groups"]), frozenset(_DATA["glue"])
+_NAMES = files.yaml_beside(__file__)
+GROUPS = frozenset(_NAMES["groups"])
+_GLUE = frozenset(_NAMES["glue"])
 # Not "it", as in "it is raining".
 _PRONOUN = re.compile(r"\s*(he|she|they|we|you|i)\b", re.IGNORECASE)
 
@@ -28,31 +29,26 @@ def faults(
 ) -> pd.DataFrame:
     """Every fault of every gold record: `story_id, source, filter, reason, dropped`.
 
-    filter: a key of `RULES`, which says whether the fault drops the record; released ones are never
-    dropped, or it would be another benchmark. vectors: sentence embeddings of the stories, shape
-    (records, dimensions), length 1: a story whose cosine to an earlier one that is kept is
-    `duplicate_cosine` or more is one told twice.
+    A fault drops its record, but released ones are reported and never dropped. vectors: sentence
+    embeddings of the stories, shape (records, dimensions), length 1: a story whose cosine to an
+    earlier one that is kept is `duplicate_cosine` or more is one told twice.
     """
     rows = []
     sound = []
     for place, record in enumerate(records):
-        of_record = [_fault(record, rule, reason) for rule, reason in _faults(record)]
-        rows += of_record
-        if not any(fault["dropped"] for fault in of_record):
+        faults = list(_faults(record))
+        rows += [(place, *fault) for fault in faults]
+        if not faults or record["source"].startswith("released:"):
             sound.append(place)
     if vectors is not None:
         for later, earlier, cosine in near_duplicates(vectors[sound], duplicate_cosine):
             other = records[sound[earlier]]
             reason = f"cosine {cosine:.3f} to story {other['story_id']} ({other['source']})"
-            rows.append(_fault(records[sound[later]], "near-duplicate", reason))
-    columns = ["story_id", "source", "filter", "reason", "dropped"]
-    return pd.DataFrame(rows, columns=columns).astype({"dropped": bool})
-
-
-def _fault(record: Mapping, rule: str, reason: str) -> dict:
-    dropped = RULES[rule]["fatal"] and not record["source"].startswith("released:")
-    fault = {"story_id": record["story_id"], "source": record["source"]}
-    return fault | {"filter": rule, "reason": reason, "dropped": dropped}
+            rows.append((sound[later], "near-duplicate", reason))
+    table = pd.DataFrame(rows, columns=["place", "filter", "reason"]).set_index("place")
+    stories = pd.DataFrame(records, columns=["story_id", "source"])
+    table = stories.join(table, how="inner").reset_index(drop=True)
+    return table.assign(dropped=~is_released(table["source"]))
 
 
 def _faults(record: Mapping) -> Iterator[tuple[str, str]]:
@@ -60,54 +56,38 @@ def _faults(record: Mapping) -> Iterator[tuple[str, str]]:
         yield from _unknown_actors(record)
     else:
         yield "empty story", "found no text"
-    if record.get("cut_off"):
-        yield "cut off", "an answer that it was made of ended at the token limit"
-    if record.get("rows_lost"):
-        yield "rows lost", f"{record['rows_lost']} rows of the answers could not be used"
     first = {}
     for number, belief in enumerate(record["beliefs"], start=1):
         for rule, reason in belief_faults(belief, record):
             yield rule, f"belief {number}: {reason}"
         row = f"{belief['actor']}: {belief['belief']!r}"
         earlier = first.setdefault((plain(belief["actor"]), plain(belief["belief"])), number)
+        # Matches are one to one, so that one of the two would never be found.
         if earlier != number:
             yield "duplicate belief", f"belief {number}: {row} stands as belief {earlier} too"
 
 
 def belief_faults(belief: Mapping, record: Mapping) -> Iterator[tuple[str, str]]:
-    text, order = belief["belief"], belief["labels"]["order"]
+    text = belief["belief"]
+    order = belief["labels"]["order"]
     source = belief["labels"]["mental_source"]
+    # Order 0 is the world's facts, narrated, and nothing else is either of them (A.2, C.3).
     if (belief["actor"] == WORLD) != (order == "0"):
         yield "order and actor", f"actor {belief['actor']!r}, order {order}"
     if (source == "Narration") != (order == "0"):
         yield "order and source", f"order {order}, Mental-Source {source}"
+    # Names replace pronouns (C.2). Stories of somebody who "tells you" have an actor of that name.
     subject = _PRONOUN.match(text)
-    # Stories of somebody who "tells you" have an actor of that name.
     if subject and plain(subject[1]) not in {plain(b["actor"]) for b in record["beliefs"]}:
         yield "bare pronoun", f"{subject[1]!r} in {text!r}"
-    if order in ("2", "3") and not _names_another(belief, record):
-        yield "no other actor", f"order {order}, {text!r}"
-
-
-def _names_another(belief: Mapping, record: Mapping) -> bool:
-    """Whether a belief names an actor of the table, a group or a name, its holder's left out."""
-    holder = " ".join(_words(belief["actor"]))
-    words = " ".join(_words(belief["belief"]))
-    others = {b["actor"] for b in record["beliefs"]} - {belief["actor"], WORLD}
-    named = set(_words(" ".join(others)))
-    # Words of the story that never stand in lower case there.
-    told = set(re.findall(r"[^\W\d_]+", record["story"]))
-    small = {word for word in told if word[0].islower()}
-    named.update(_words(" ".join(word for word in told if word.lower() not in small)))
-    left = f" {words} ".replace(f" {holder} ", " ").split()
-    return not (named - _GLUE | GROUPS).isdisjoint(left)
 
 
 def _unknown_actors(record: Mapping) -> Iterator[tuple[str, str]]:
-    told = set(_words(record["story"])) | GROUPS
+    """No actor may be made up (C.2)."""
+    story = set(_words(record["story"])) | GROUPS
     for actor in dict.fromkeys(belief["actor"] for belief in record["beliefs"]):
         name = set(_words(actor)) - _GLUE
-        strange = ", ".join(sorted(name - told))
+        strange = ", ".join(sorted(name - story))
         if actor != WORLD and (strange or not name):
             yield "unknown actor", f"{actor!r}: the story has no {strange or 'no name'!r}"
 

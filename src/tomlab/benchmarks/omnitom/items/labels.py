@@ -31,21 +31,20 @@ _KEYS = {_bare(name): key for key, names in _NAMES.items() for name in names}
 def normal_label(dimension: str, text: str) -> str | None:
     """The legal label that a predicted one is a variant of, or None, which counts as incorrect.
 
-    Variants are other case, punctuation and markup around it, other separators within it, the
-    dimension's name before it, and the aliases of `schema.yaml`. Two labels, or a label in a
-    sentence, are none; an order may be told twice: "1 (first-order)".
+    Variants are other case, punctuation and markup around it, other separators within it, and the
+    aliases of `schema.yaml`. Two labels, or a label in a sentence, are none; an order may be told
+    twice: "1 (first-order)".
     """
-    words, names = _words(text), (f"{_words(name)} " for name in _NAMES[dimension])
-    prefix = max(filter(words.startswith, names), key=len, default="")
-    words, variants = words.removeprefix(prefix), _VARIANTS[dimension]
-    if dimension == "order":
-        told = {variants.get(word) for word in _OF_ORDERS.sub(" ", words).split()}
-        return told.pop() if len(told) == 1 else None
-    return variants.get(words)
+    words = _words(text)
+    variants = _VARIANTS[dimension]
+    if dimension != "order":
+        return variants.get(words)
+    orders = {variants.get(word) for word in _BESIDE_ORDERS.sub(" ", words).split()}
+    return orders.pop() if len(orders) == 1 else None
 
 
 # What may stand beside the figure or the word of an order.
-_OF_ORDERS = re.compile(r"\b(order|level|depth|beliefs?|or (higher|more|above))\b")
+_BESIDE_ORDERS = re.compile(r"\b(order|level|depth|beliefs?|or (higher|more|above))\b")
 
 
 def _words(text: str) -> str:
@@ -55,14 +54,12 @@ def _words(text: str) -> str:
     return " ".join(text.split()).rstrip(" .,;")
 
 
-_VARIANTS = {
-    dimension: {
-        variant: label
-        for label in labels
-        for variant in (_words(label), *SCHEMA["aliases"].get(dimension, {}).get(label, ()))
-    }
-    for dimension, labels in DIMENSIONS.items()
-}
+_VARIANTS: dict[str, dict[str, str]] = {}
+for _dimension, _labels in DIMENSIONS.items():
+    _aliases = SCHEMA["aliases"].get(_dimension, {})
+    _VARIANTS[_dimension] = {_words(label): label for label in _labels}
+    for _label, _names in _aliases.items():
+        _VARIANTS[_dimension] |= dict.fromkeys(_names, _label)
 
 
 def same_rows(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
@@ -72,7 +69,7 @@ def same_rows(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None
     spaces, quotation marks around them, and full stops at the end of the belief.
     """
     whole = [row for row in predicted if DIMENSIONS.keys() <= row.labels.keys()]
-    return [None if at is None else whole[at] for at in _paired(given, whole, _as_released)]
+    return _paired(given, whole, _as_released)
 
 
 def _as_released(row: Row) -> tuple[str, ...]:
@@ -86,18 +83,20 @@ def labels_for(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | Non
     Our rule: first rows with the same actor and belief but for case, spaces and punctuation. Others
     are paired by position, if there are as many as were given, even those of another actor.
     """
-    chosen = _paired(given, predicted, _plain)
+    rows = _paired(given, predicted, _plain)
     if len(given) == len(predicted):
-        left = {*range(len(predicted))}.difference(chosen)
-        chosen = [i if at is None and i in left else at for i, at in enumerate(chosen)]
-    return [None if at is None else predicted[at] for at in chosen]
+        paired = {id(row) for row in rows}
+        for place, row in enumerate(predicted):
+            if rows[place] is None and id(row) not in paired:
+                rows[place] = row
+    return rows
 
 
-def _paired(given: Sequence[Row], predicted: Sequence[Row], key: Callable) -> list[int | None]:
-    """The place of the predicted row with the key of each given one; of several the first left."""
+def _paired(given: Sequence[Row], predicted: Sequence[Row], key: Callable) -> list[Row | None]:
+    """The predicted row with the key of each given one; of several the first that is left."""
     waiting = defaultdict(list)
-    for i, row in enumerate(predicted):
-        waiting[key(row)].append(i)
+    for row in predicted:
+        waiting[key(row)].append(row)
     return [waiting[key(row)].pop(0) if waiting[key(row)] else None for row in given]
 
 

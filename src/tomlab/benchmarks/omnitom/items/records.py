@@ -7,17 +7,16 @@ those of seven ToMBench categories (App. B.1), whose questions are read here too
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import pandas as pd
 from pydantic import BaseModel, Field, create_model
 
 from tomlab.errors import InputError, refuse
 from tomlab.params import matches
-from tomlab.paths import there
 from tomlab.records.files import json_lines, read_text, unfit, yaml_beside
 
 # What is legal in a table: `categories` by code, labels by dimension, names of columns, aliases.
@@ -79,20 +78,19 @@ def write_records(records: Sequence[dict], path: Path | str) -> None:
 
 def rows(record: Mapping) -> list[Row]:
     """The gold belief table of a record, in its order."""
-    return [
-        Row(b["actor"], b["belief"], b["labels"]["order"], {d: b["labels"][d] for d in DIMENSIONS})
-        for b in record["beliefs"]
-    ]
+    table = []
+    for belief in record["beliefs"]:
+        labels = {name: belief["labels"][name] for name in DIMENSIONS}
+        table.append(Row(belief["actor"], belief["belief"], labels["order"], labels))
+    return table
 
 
-_OPTIONS = {letter: f"OPTION-{letter}" for letter in "ABCD"}
 _ANSWER = "答案\nANSWER"  # the letter of the right option
-_QUESTION = {"STORY": (_Text, ...), "QUESTION": (_Text, ...), _ANSWER: (Literal[*_OPTIONS], ...)}
 _Question = create_model(
     "_Question",
-    **_QUESTION,
-    **{_OPTIONS[letter]: (_Text, ...) for letter in "AB"},
-    **{_OPTIONS[letter]: (_Text, "") for letter in "CD"},
+    **dict.fromkeys(("STORY", "QUESTION", "OPTION-A", "OPTION-B"), (_Text, ...)),
+    **dict.fromkeys(("OPTION-C", "OPTION-D"), (str, "")),
+    **{_ANSWER: (Literal[*"ABCD"], ...)},
 )
 
 
@@ -101,66 +99,35 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
 
     Columns: `story_category, story` and `questions`, one mapping a line that tells the story:
     `source_row` (its number), `question`, `choices` (two or four texts, without the letter that a
-    few repeat), `answer` (the right text). Errors: `InputError` with all that is at fault.
+    few repeat), `answer` (the right text). Errors: `InputError` with all that is wrong in a file.
     """
     stories = {}
-    problems = []
     for category in CODES:
         path = Path(folder) / f"{category}.jsonl"
-        if there(path) is None:
-            problems.append(f"{path.name}: no such file")
-            continue
-        lines, faults = json_lines(read_text(path), nan=True)
-        lines = [(number, _without_nan(line)) for number, line in lines]
-        faults += unfit(lines, _Question, "", "line")
-        faults += [] if lines else ["no line in it"]
-        first_lines = {}
-        if not faults:
-            for number, line in lines:
-                earlier = first_lines.setdefault(str(line), number)
-                if earlier != number:
-                    faults.append(f"line {number}: stands in line {earlier} too, expected once")
-                question = _question(number, line)
-                if question["answer"] is None:
-                    faults.append(f"line {number}: the answer {line[_ANSWER]!r} is no option")
-                stories.setdefault((category, line["STORY"]), []).append(question)
-        problems += [f"{path.name}, {fault}" for fault in faults]
-    refuse(problems, str(folder))
-    rows = [(*story, questions) for story, questions in stories.items()]
-    return pd.DataFrame(rows, columns=["story_category", "story", "questions"])
+        # NaN stands for the options that yes/no questions do not have.
+        lines, problems = json_lines(re.sub(r":\s*NaN\b", ': ""', read_text(path)))
+        problems += unfit(lines, _Question, "", "line")
+        if not lines:
+            problems.append("no line in it")
+        refuse(problems, str(path))
+        for number, line in lines:
+            question = _question(number, line)
+            if question["answer"] is None:
+                raise InputError(
+                    f"{path}: line {number}: the answer {line[_ANSWER]!r} is no option"
+                )
+            stories.setdefault((category, line["STORY"]), []).append(question)
+    table = pd.DataFrame([*stories], columns=["story_category", "story"])
+    return table.assign(questions=[*stories.values()])
 
 
 def _question(number: int, line: Mapping) -> dict:
     options = {}
-    for letter, column in _OPTIONS.items():
-        if column in line:
-            options[letter] = re.sub(rf"^{letter}\.\s*", "", line[column].strip())
+    for letter in "ABCD":
+        if text := line.get(f"OPTION-{letter}"):
+            options[letter] = re.sub(rf"^{letter}\.\s*", "", text.strip())
     question = {"source_row": number, "question": line["QUESTION"]}
     return question | {"choices": [*options.values()], "answer": options.get(line[_ANSWER])}
-
-
-def _without_nan(line: Any) -> Any:
-    """A line of ToMBench, where NaN stands for the options that yes/no questions do not have."""
-    if not isinstance(line, dict):
-        return line
-    return {name: value for name, value in line.items() if str(value) != "nan"}
-
-
-def link(records: Iterable[Mapping], tombench: pd.DataFrame) -> Iterator[tuple[Mapping, Mapping]]:
-    """Each record with each question on its story, which is known by its category and its text but
-    for case, spaces and the form of quotation marks. tombench: of `read_tombench`.
-    """
-    stories = zip(tombench["story_category"], map(_plain, tombench["story"]), strict=True)
-    asked = dict(zip(stories, tombench["questions"], strict=True))
-    for record in records:
-        story = record["story_category"], _plain(record["story"])
-        yield from ((record, question) for question in asked.get(story, []))
-
-
-def _plain(story: str) -> str:
-    # Punctuation stays: three pairs of ToMBench's stories differ in nothing else.
-    straight = story.translate(str.maketrans("‘’“”", "''\"\""))
-    return " ".join(straight.casefold().split())
 
 
 def statistics(records: Sequence[Mapping]) -> pd.DataFrame:
@@ -169,7 +136,7 @@ def statistics(records: Sequence[Mapping]) -> pd.DataFrame:
     """
     rows = []
     for code, category in {**CATEGORIES, "total": "Total"}.items():
-        chosen = [r for r in records if code == "total" or r["story_category"] == category]
+        chosen = [r for r in records if category in (r["story_category"], "Total")]
         orders = Counter(belief["labels"]["order"] for r in chosen for belief in r["beliefs"])
         row = {"code": code, "category": category, "stories": len(chosen)}
         row["beliefs"] = orders.total()

@@ -22,6 +22,7 @@ QUESTIONS = ("mental_state", "behavior", "judgment")
 MAIN, AWARE = "main", "aware"
 _TEXTS = yaml_beside(__file__)
 WORDINGS = _TEXTS["wordings"]  # of the judgment (App. F): question and options
+_ORDER = dict.fromkeys([*QUESTIONS, MAIN, AWARE, *WORDINGS])  # of questions and of variants
 # A part of the items is drawn by story, so that first failures have all their questions: one of
 # each set of entities, on which intervals cluster, before a second of any, each scenario in turn.
 UNIT, STRATA = "story_id", ("group_id", "scenario")
@@ -120,11 +121,13 @@ def with_wordings(questions: pd.DataFrame, stories: pd.DataFrame, seed: int = 0)
 
 def in_order(items: pd.DataFrame) -> pd.DataFrame:
     """The items by story, as these first come, then by question, then by variant."""
-    ranks = pd.DataFrame({"story": pd.factorize(items["story_id"])[0]})
-    for column, order in {"question_type": QUESTIONS, "variant": (MAIN, AWARE, *WORDINGS)}.items():
-        ranks[column] = pd.Categorical(items[column], dict.fromkeys(order), ordered=True).codes
-    places = ranks.sort_values([*ranks], kind="stable").index
-    return items.iloc[places].reset_index(drop=True)
+    by = ["story_id", "question_type", "variant"]
+    return items.sort_values(by, key=_rank, ignore_index=True)
+
+
+def _rank(column: pd.Series) -> pd.Series:
+    places = column.drop_duplicates() if column.name == "story_id" else _ORDER
+    return column.map({name: place for place, name in enumerate(places)})
 
 
 def judgment_wordings(story: Mapping) -> list[tuple[str, str, list[str]]]:

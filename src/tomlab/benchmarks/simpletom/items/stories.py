@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from tomlab.records import files
+from tomlab.scoring.similarity import plain
 
 _LISTS = files.yaml_beside(__file__)
 COLUMNS = tuple(_LISTS["columns"])
@@ -40,12 +41,8 @@ def format_problems(story: Mapping) -> list[str]:
     for name, words in _LISTS["without"]:
         if hit := re.search(rf"\b({'|'.join(_LISTS[words])})\b", story[name], re.IGNORECASE):
             problems.append(f"{name}: {words} word {hit[0]!r}")
-    if story["unaware_action"] and _plain(story["unaware_action"]) in _plain(story["story"]):
+    if story["unaware_action"] and plain(story["unaware_action"]) in plain(story["story"]):
         problems.append("unaware_action: stands in the story")
-    if _plain(story["unaware_action"]) == _plain(story["aware_action"]):
+    if plain(story["unaware_action"]) == plain(story["aware_action"]):
         problems.append("unaware_action: equal to aware_action")
     return problems
-
-
-def _plain(text: str) -> str:
-    return " ".join(re.findall(r"[a-z0-9']+", text.lower()))

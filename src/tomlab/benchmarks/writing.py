@@ -1,0 +1,168 @@
+"""A language model as the writer of items, by the steps of a paper: what is asked and what is read.
+
+A draft is a record that grows from step to step: a scenario, then a set of entities, then a story.
+Models are asked for lines "Label: text", which are read strictly.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tomlab.asking import attempts
+from tomlab.models.specs import Reply, Request, Response
+from tomlab.records.files import yaml_beside
+from tomlab.scoring.answers import unanswered
+from tomlab.scoring.visible import visible
+
+Draft = dict[str, Any]
+_SENTENCE_END = re.compile(r"""[.!?…]["'”’)*_]*$""")
+# "Here is the story:", and "Zoe: Hello." where nobody is called Zoe.
+_OTHER_LABEL = re.compile(r".*:|\W*\w+\W*:.*")
+
+
+class Unparsed(str):
+    """The reason why an answer can't be used; few different ones, so that they can be counted."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a paper's pipeline.
+
+    parse: of the visible answer and its draft, which then has the `prompt` and whether the answer
+    `is_cut`: the value of the field `goes_to`, or several fields; a list of these where an answer
+    holds more than one draft; `Unparsed`, also in a list. fills: the fields for placeholders that
+    are not called as one; shared: as for `attempts.request`; options: of it; count: how many drafts
+    an answer should give; good: the status of what was read.
+    """
+
+    name: str
+    parse: Callable[[str, Draft], Any]
+    prompt: str = ""
+    fills: Mapping[str, str] = field(default_factory=dict)
+    shared: Collection[str] | None = None
+    options: Mapping[str, float] = field(default_factory=dict)
+    goes_to: str = ""
+    count: int = 1
+    good: str = "parsed"
+
+    def request(self, draft: Draft, **options: Any) -> Request:
+        values = draft | {place: draft[name] for place, name in self.fills.items()}
+        prompt = self.prompt.format_map(draft)
+        return attempts.request(prompt, values, shared=self.shared, **{**self.options, **options})
+
+
+def steps(file: str, parsers: Mapping[str, Callable]) -> dict[str, Step]:
+    """The steps of the YAML file beside a module, each with the parser of its name."""
+    entries = yaml_beside(file)
+    return {name: Step(name, parsers[name], **entry) for name, entry in entries.items()}
+
+
+@dataclass
+class Writer:
+    """A language model that writes. options: of requests, such as `seed` and `replaced` prompts.
+
+    rows: one for each draft that an answer gave or should have given: the draft with the last
+    `step`, its number from 0 by the step's name, the `source` and `attempts.OUTCOME`.
+    """
+
+    ask: Callable[[Sequence[Request]], Awaitable[Sequence[Response]]]
+    source: str  # llm:<model>
+    options: Mapping[str, Any]
+    rows: list[Draft] = field(default_factory=list)
+    replies: list[Reply] = field(default_factory=list)
+
+    async def take(self, step: Step, drafts: Sequence[Draft], **options: Any) -> list[Draft]:
+        """The drafts after a step, without those whose answer could not be read."""
+        requests = [step.request(draft, **{**self.options, **options}) for draft in drafts]
+        responses = await self.ask(requests)
+        written = []
+        for request, response, draft in zip(requests, responses, drafts, strict=True):
+            if response.reply:
+                self.replies.append(response.reply)
+            asked = draft | {"prompt": request.messages[-1]["content"], "source": self.source}
+            for number, result in enumerate(_results(step, response, asked)):
+                written.append(asked | {"step": step.name, step.name: number} | result)
+        self.rows += written
+        return [row for row in written if row["status"] == step.good]
+
+
+def _results(step: Step, response: Response, draft: Draft) -> list[Draft]:
+    """What drafts gain by an answer, with the outcome."""
+    reply = response.reply
+    if reply is None:
+        status = "refused" if response.filtered else "error"
+        return [{"status": status, "reason": response.error or "", "text": ""}] * step.count
+    text, open_thought = visible(reply.text)
+    is_cut = open_thought or reply.finish_reason == "length"
+    # "Sorry" opens many a line of a conversation; a refusal has no label.
+    failure = unanswered("" if ":" in text else text, reply.finish_reason, open_thought)
+    if is_cut:
+        text = _whole_lines(text)
+    if reply.finish_reason == "refusal" or not re.search(r"\w", text):
+        values = Unparsed("no answer")
+    else:
+        values = step.parse(text, draft | {"is_cut": is_cut})
+    if isinstance(values, Unparsed):
+        values = [values] * step.count
+    results = []
+    for value in values if isinstance(values, list) else [values]:
+        result = {"status": step.good, "reason": "", "text": reply.text}
+        if isinstance(value, Unparsed):
+            result |= {"status": failure, "reason": str(value)}
+        else:
+            result |= {step.goes_to: value} if step.goes_to else value
+        results.append(result)
+    return results
+
+
+def _whole_lines(text: str) -> str:
+    """A text that was cut off, without its last line if that is unfinished."""
+    before, _, last = text.rstrip().rpartition("\n")
+    return text if _SENTENCE_END.search(last) else before
+
+
+def labelled_lines(text: str, labels: Collection[str], prompt: str = "") -> list[tuple[str, str]]:
+    """The lines of a text as pairs of a label, written as in `labels`, and what follows it; "" is
+    the label of a line without one. Lines without a text are left out, and what only leads in
+    ("Here it is:").
+
+    Case, numbers, bullets, bold type and a remark in brackets behind a label do not matter. Where
+    `prompt` ended with a label, a first line without one has that.
+    """
+    names = "|".join(map(re.escape, sorted(labels, key=len, reverse=True)))
+    labelled = re.compile(rf"(?i)[\W\d_]*({names})\s*(?:\([^()]*\))?[ \t*]*:[ \t*]*(.*)")
+    spelling = {label.casefold(): label for label in labels}
+    last_line = prompt.rstrip().rpartition("\n")[2]
+    opening = spelling.get(last_line.rstrip(".:").casefold(), "")
+    pairs = []
+    for line in text.split("\n"):
+        value = line.strip(" \t\r*")
+        label = ""
+        match = labelled.fullmatch(value)
+        if match:
+            label = spelling.get(match[1].casefold(), "")
+            value = match[2]
+        elif not pairs and not _OTHER_LABEL.fullmatch(value):
+            label = opening
+        if re.search(r"\w", value) and (label or not value.endswith(":")):
+            pairs.append((label, value))
+    return pairs
+
+
+def labelled_values(
+    text: str, fields: Mapping[str, str], prompt: str = ""
+) -> dict[str, str] | Unparsed:
+    """What stands behind every label of a text, by the label's field. Each label has to stand once,
+    with a text, and nothing else among them.
+    """
+    pairs = labelled_lines(text, fields, prompt)
+    order = [label for label, _ in pairs]
+    for label in fields:
+        if order.count(label) != 1:
+            return Unparsed(f"{label}: stands {order.count(label)} times, expected once")
+    places = [place for place, label in enumerate(order) if label]
+    if "" in order[places[0] : places[-1]]:
+        return Unparsed("text without a label between the lines")
+    values = dict(pairs)
+    return {field: values[label] for label, field in fields.items()}
