@@ -566,17 +566,19 @@ HOSTILE = [
     (
         {"mental_state_qa": [STATE | {"answerKey": "C"}]},
         [
-            "mental-state-qa/test.jsonl, row 1, id 'food_item_3_sev2_aware', expected a text for",
-            "one of the labels as answerKey",
+            "mental-state-qa/test.jsonl, row 1, id 'food_item_3_sev2_aware', field choices: found",
+            "answerKey 'C', expected as many different texts as labels",
         ],
     ),
     (
         {"mental_state_qa": [STATE | {"choices": {"text": ["No"], "label": ["A"]}}]},
-        ["field choices.label: found ['A'], expected A, B or A, B, C"],
+        ["field choices: found {'label': ['A'], 'text': ['No']}, answerKey 'B', expected"],
     ),
     (
         {"mental_state_qa": [STATE | {"choices": {"text": ["No", "No"], "label": ["A", "B"]}}]},
-        ["field choices.text: found ['No', 'No'], expected different texts"],
+        [
+            "field choices: found {'label': ['A', 'B'], 'text': ['No', 'No']}, answerKey 'B', expected"
+        ],
     ),
     (
         {"judgment_qa": [JUDGE, JUDGE]},

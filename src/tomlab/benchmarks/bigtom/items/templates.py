@@ -75,8 +75,7 @@ LABEL_FORM = pa.DataFrameSchema(
 
 def template_table(rows: list[dict]) -> pd.DataFrame:
     """Rows as a template table, labels that nobody gave as ""."""
-    table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=str)
-    return table.fillna(dict.fromkeys(LABELS, ""))
+    return pd.DataFrame(rows, columns=[*COLUMNS], dtype=str).fillna("")
 
 
 def stories(templates: pd.DataFrame) -> list[str]:

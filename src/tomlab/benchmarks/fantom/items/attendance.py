@@ -87,12 +87,19 @@ def who_knows(short_context: str, full_context: str, knowing: Collection[str]) -
     }
     questions = {}
     for family, wording in WORDINGS.items():
-        about = {"question_type": f"tom:{wording['kind']}:list"}
-        about["missed_info_accessibility"] = scenario
-        questions[f"{family}QA_list"] = {"question": wording["list"], **lists, **about}
-        about["question_type"] = f"tom:{wording['kind']}:binary"
+        questions[f"{family}QA_list"] = {
+            "question": wording["list"],
+            **lists,
+            "question_type": f"tom:{wording['kind']}:list",
+            "missed_info_accessibility": scenario,
+        }
         questions[f"{family}QAs_binary"] = [
-            {"question": wording["yes_no"].format(name=name), "correct_answer": key, **about}
+            {
+                "question": wording["yes_no"].format(name=name),
+                "correct_answer": key,
+                "question_type": f"tom:{wording['kind']}:binary",
+                "missed_info_accessibility": scenario,
+            }
             for name, key in keys.items()
         ]
     return questions
@@ -113,11 +120,10 @@ def _moves(story: Mapping, lines: Mapping) -> Disputes:
 
 def _differences(field: str, value: Any, expected: Any) -> Disputes:
     """Where two nested values differ; keys that are not expected are let pass."""
-    is_questions = field.endswith("QAs_binary")
     if isinstance(expected, dict):
         for key in expected:
             yield from _differences(f"{field}.{key}", value.get(key), expected[key])
-    elif is_questions and len(value) == len(expected):
+    elif field.endswith("QAs_binary") and len(value) == len(expected):
         for number, question in enumerate(expected):
             yield from _differences(f"{field}.{number}", value[number], question)
     elif value != expected:

@@ -84,7 +84,7 @@ def overlap(sets: Sequence[Mapping]) -> pd.DataFrame:
     """
     rows = []
     for record in sets:
-        context = _words(" ".join(text for _, text in turns(record["short_context"])))
+        context = _words(record["short_context"])
         empty = STOP_WORDS.union(_words(" ".join(speakers(record["full_context"]))))
         for belief in record["beliefQAs"]:
             row = {"set_id": record["set_id"], **belief}

@@ -54,11 +54,12 @@ class _Question(BaseModel, strict=True):
 
     @model_validator(mode="after")
     def _go_together(self) -> Self:
-        labels = self.choices.label
-        are_labels = labels in ([*"AB"], [*"ABC"]) and self.answerKey in labels
-        if not are_labels or len({*self.choices.text}) != len(labels):
-            expected = "as many different texts as labels (A, B or A, B, C) and one as answerKey"
-            raise ValueError(f"expected {expected}")
+        choices = self.choices
+        are_labels = choices.label in ([*"AB"], [*"ABC"]) and self.answerKey in choices.label
+        if not are_labels or len({*choices.text}) != len(choices.label):
+            found = f"field choices: found {files.shown(choices.model_dump())}, answerKey "
+            expected = "as many different texts as labels, A, B or A, B, C, and one as answerKey"
+            raise ValueError(f"{found}{self.answerKey!r}, expected {expected}")
         return self
 
 
