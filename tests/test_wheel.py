@@ -133,11 +133,12 @@ def test_the_readme_s_three_functions_do_what_they_say(python, sources, tmp_path
 @pytest.mark.parametrize(
     ("call", "named"),
     [
+        ("simpletom.read_released('allenai/SimpleToM')", "datasets.*extra `compendium`"),
         ("embeddings.embed(['a'], spec)", "openai.*extra `embedded`"),
     ],
 )
 def test_what_takes_an_extra_names_it(python, tmp_path, call, named):
-    code = "from tomlab.scoring import embeddings\n"
+    code = "from tomlab.benchmarks import simpletom\nfrom tomlab.scoring import embeddings\n"
     code += "from tomlab.models.specs import OpenAIModel\n"
     code += "spec = OpenAIModel(name='m', provider='openai', model='m')\n"
     found = run(python, "-I", "-c", code + call, cwd=tmp_path)

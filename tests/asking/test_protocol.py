@@ -10,7 +10,8 @@ from tomlab import benchmarks
 from tomlab.asking import prompts
 from tomlab.asking.protocol import Benchmark
 
-NAMES = [module.name for module in pkgutil.iter_modules(benchmarks.__path__)]
+MODULES = pkgutil.iter_modules(benchmarks.__path__)
+NAMES = [module.name for module in MODULES if module.ispkg]
 
 
 @pytest.fixture(params=NAMES)

@@ -1,4 +1,4 @@
-"""SimpleToM's questions: a folder in the layout of the release (allenai/SimpleToM on the hub).
+"""SimpleToM's questions: a folder in the layout of the release, or one on the hub.
 
 Three configs, each `<config>/test.jsonl`, with rows `{id, story, question, scenario_name,
 choices: {text, label}, answerKey}`; the id ends in `_sev<1|2|3>_<aware|action|judge>`. Further
@@ -13,14 +13,14 @@ import re
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import pandas as pd
 from pydantic import BaseModel, Field, model_validator
 
 from tomlab.benchmarks.simpletom.items.compose import AWARE, MAIN, NAME, in_order, with_wordings
 from tomlab.benchmarks.simpletom.items.stories import ENTITIES, story_table
-from tomlab.errors import refuse
+from tomlab.errors import InputError, extra, refuse
 from tomlab.params import fits
 from tomlab.records import files
 from tomlab.records.tidy import check
@@ -86,8 +86,8 @@ def read_released(source: Path | str, seed: int = 0) -> pd.DataFrame:
 
     The judgment stands there in the wordings of App. F, too, except in those that offer a word
     (versions 2 and 3) where the folder has none. A warning names each question, by file and row,
-    from which none can be made. seed: draws the order of options in other wordings. Errors:
-    `InputError`, by file, row, field.
+    from which none can be made. source: a folder, or a name on the hub such as allenai/SimpleToM.
+    seed: draws the order of options in other wordings. Errors: `InputError`, by file, row, field.
     """
     questions = read_questions(source)
     stories, odd = stories_of(questions)
@@ -109,7 +109,7 @@ def read_questions(source: Path | str) -> pd.DataFrame:
     problems = []
     for config in CONFIGS:
         file = f"{config}/test.jsonl"
-        lines, unreadable = files.json_lines(files.read_text(Path(source) / file))
+        lines, unreadable = _lines(source, config)
         problems += [f"{file}, {problem}" for problem in unreadable]
         if not lines and not unreadable:
             problems.append(f"{file}: no row in it")
@@ -124,6 +124,24 @@ def read_questions(source: Path | str) -> pd.DataFrame:
     )
     refuse(_faults_of_stories(items), str(source))
     return in_order(check(items, "items", str(source)))
+
+
+def _lines(source: Path | str, config: str) -> tuple[list[tuple[int, Any]], list[str]]:
+    """The rows of a config by their number, and what is wrong with lines that are none."""
+    folder = Path(source)
+    if folder.is_dir():
+        return files.json_lines(files.read_text(folder / config / "test.jsonl"))
+    if folder.exists() or isinstance(source, Path):
+        raise InputError(f"{source}: expected a folder with {config}/test.jsonl and the like")
+    with extra("compendium"):
+        import datasets  # takes seconds
+    try:
+        rows = datasets.load_dataset(source, config, split="test")
+    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
+        reason = " ".join(str(error).split())[:200]
+        problem = f"neither a folder nor to be had from the hub ({reason})"
+        raise InputError(f"{source}, {config}: {problem}") from None
+    return [*enumerate(rows, start=1)], []
 
 
 def _faults_of_twins(questions: Mapping[str, _Question]) -> list[str]:
