@@ -196,7 +196,7 @@ def of_run_ons(run: dict) -> Iterator[tuple[str, str]]:
     ]
     yield "ALL-3", f"Of {len(texts):,} answers"
     yield "ALL-3", f"{len(thoughts) or 'none'} has a thinking block"
-    yield "ALL-3", f"{len(run_ons)} go on"
+    yield "ALL-3", f"{len(run_ons)} {'goes' if len(run_ons) == 1 else 'go'} on"
 
 
 def of_bigtom(
@@ -271,7 +271,9 @@ def of_yes_and_no(items: pd.DataFrame, responses: pd.DataFrame) -> Iterator[tupl
     yield "FAN-3", f"Of SmolLM2-135M's {len(answers)} yes/no answers"
     yield "FAN-3", f"{unreadable[0] - unreadable[1]} more can be read"
     yield "FAN-3", f"{release.ne(paper).sum()} get another verdict"
-    yield "FAN-3", f"from {release.mean():.3f} to {paper.mean():.3f}".replace(" 0.", " .")
+    before = f"{release.mean():.3f}".removeprefix("0")
+    after = f"{paper.mean():.3f}".removeprefix("0")
+    yield "FAN-3", f"stays at {before}" if before == after else f"from {before} to {after}"
 
 
 def cosine_gap(beliefs: pd.DataFrame, items: pd.DataFrame) -> pd.Series:
