@@ -264,8 +264,12 @@ def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
     if is_list(kind):
         everyone = [*item["aware"], *item["unaware"]]
         guess = [name for name in everyone if draw.random() < 0.5]
-        lists = {"gold": item["aware"], "omniscient": everyone, "random": guess}
-        return {name: ", ".join(people) or "Nobody" for name, people in lists.items()}
+        lists = {
+            "gold": item["answer"],
+            "omniscient": ", ".join(everyone),
+            "random": ", ".join(guess),
+        }
+        return {name: names or "Nobody" for name, names in lists.items()}
     if is_yn(kind):
         return {"gold": item["answer"], "omniscient": "yes", "random": draw.choice(["yes", "no"])}
     options = [item["answer"], item["wrong_answer"]]

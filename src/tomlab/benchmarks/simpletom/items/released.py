@@ -234,8 +234,8 @@ def stories_of(questions: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     in_form = judgment.loc[parts.index].assign(
         **parts,
         set_id=judgment["group_id"],
-        question=behavior["question"],
-        key_information=key_information.fillna(""),
+        question=behavior["question"].reindex(parts.index),
+        key_information=key_information.reindex(parts.index).fillna(""),
     )
     stories = in_form.to_dict("records")
     for story in stories:
