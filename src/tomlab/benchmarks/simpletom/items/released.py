@@ -233,7 +233,7 @@ def stories_of(questions: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     odd["expected"] = odd["question_type"].map(_FORMS)
     in_form = judgment.loc[parts.index].assign(
         **parts,
-        set_id=judgment["group_id"],
+        set_id=judgment["group_id"].reindex(parts.index),
         question=behavior["question"].reindex(parts.index),
         key_information=key_information.reindex(parts.index).fillna(""),
     )
