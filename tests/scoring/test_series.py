@@ -6,7 +6,7 @@ import pytest
 
 from tomlab.records.tidy import FEW_RIGHT, OUTCOMES, RARE, check
 from tomlab.scoring.paired import differences
-from tomlab.scoring.series import Series, Statistic, interval, metric_row, over_all, table
+from tomlab.scoring.series import Series, Statistic, interval_of, metric_row, over_all, table
 from tomlab.scoring.stats import COUNT, DIFFERENCE, cluster_interval, ratio
 
 WHOSE = {"benchmark": "bigtom", "model": "mine", "method": "0-shot"}
@@ -87,6 +87,6 @@ def test_right_answers_in_one_to_four_groups_have_no_interval_and_no_p(groups_wi
         ("yours", "plain", of_right_answers(8)),
     ]
     is_few = groups_with in (1, 4)
-    assert (interval(told[0][2]).ci_method == FEW_RIGHT) == is_few
+    assert (interval_of(told[0][2]).ci_method == FEW_RIGHT) == is_few
     (row,) = differences("b", iter(told)).to_dict("records")
     assert np.isnan(row["p"]) == np.isnan(row["ci_low"]) == (groups_with < 5)

@@ -115,9 +115,7 @@ def _after(before: dict[Chain, View], present: set[str], event: Event) -> dict[C
     return views
 
 
-def _observing_chains(
-    before: dict[Chain, View], present: set[str], event: Event
-) -> list[Chain]:
+def _observing_chains(before: dict[Chain, View], present: set[str], event: Event) -> list[Chain]:
     """The chains that an event reaches: everybody in them observes it."""
     secretly = set(event.secretly)
     if event.kind == "peek":
@@ -142,9 +140,7 @@ def _without_actor(chain: Chain, actor_chains: Collection[Chain]) -> Chain:
     onlookers take her to see what they themselves believe of it, so she drops out of the chain.
     """
     others = [
-        person
-        for number, person in enumerate(chain, start=1)
-        if chain[:number] not in actor_chains
+        person for number, person in enumerate(chain, start=1) if chain[:number] not in actor_chains
     ]
     return tuple(person for person, _ in groupby(others))
 
@@ -207,8 +203,7 @@ def _fault(story: Story, views: dict[Chain, View], present: set[str], event: Eve
         (who in hearers, f"found {who} hearing or watching {who}, expected somebody else"),
         (
             seen,
-            f"found {seen} at the scene and attentive,"
-            " expected secret watchers away or distracted",
+            f"found {seen} at the scene and attentive, expected secret watchers away or distracted",
         ),
     ]
     for is_bad, message in faults:
