@@ -27,8 +27,8 @@ def items(**columns):
     rows = []
     for n, side in enumerate(SIDES):
         row = {name: make(n, side) for name, make in (plain | columns).items()}
-        other = next(text for text in row["choices"] if text != row["answer"])
-        row |= {"reality": row["answer"] if side else other, "question": "What next?"}
+        second = next(text for text in row["choices"] if text != row["answer"])
+        row |= {"reality": row["answer"] if side else second, "question": "What next?"}
         row |= {"item_id": f"s{n}/behavior", "group_id": f"g{n}", "question_type": "behavior"}
         rows.append(row | {"variant": "main", "benchmark": "simpletom"})
     return pd.DataFrame(rows)
@@ -145,9 +145,9 @@ def our_choices(name):
     if name == "fantom":
         return readers.choices(fantom, fantom.read_released(data / "fantom.json"), "short")
     items = simpletom.read_released(data / "questions")
-    found = readers.choices(simpletom, items, "none")
+    result = readers.choices(simpletom, items, "none")
     # In the paper's protocol the other two questions have one answer; twins are what balances them.
-    return found[found["kind"].str.startswith("behavior")]
+    return result[result["kind"].str.startswith("behavior")]
 
 
 @pytest.mark.parametrize(("name", "most"), [("bigtom", 0.6), ("fantom", 0.7), ("simpletom", 0.6)])

@@ -196,8 +196,8 @@ def _leaning(options: pd.DataFrame) -> np.ndarray:
     last_places = []
     for own_words, parts in zip(options["own_words"], sentences, strict=True):
         words = own_words.split()
-        before = words_of(" ".join(parts[:-1]))
-        places = [place for place, word in enumerate(before) if word in words]
+        earlier_words = words_of(" ".join(parts[:-1]))
+        places = [place for place, word in enumerate(earlier_words) if word in words]
         last_places.append(max(places, default=-1))
     cues = pd.DataFrame({"new": event - earlier, "place": last_places})
     apart = np.sign(cues - cues.groupby(item_ids).transform("mean"))
@@ -251,8 +251,8 @@ def _speaks_near(question: Mapping) -> bool:
     """Whether a person speaks from one line before the fact to two lines after it."""
     lines = question["story"].split("\n")
     fact_line = _nearest(question["fact"], lines)
-    near = lines[max(fact_line - 1, 0) : fact_line + 3]
-    return question["asked"] in speakers_of("\n".join(near))
+    nearest_lines = lines[max(fact_line - 1, 0) : fact_line + 3]
+    return question["asked"] in speakers_of("\n".join(nearest_lines))
 
 
 def _lines_near(question: Mapping) -> str:
@@ -262,13 +262,13 @@ def _lines_near(question: Mapping) -> str:
     asked = question["asked"]
     lines = question["story"].split("\n")
     fact_line = _nearest(question["fact"], lines)
-    before = [line for line in lines[:fact_line] if asked in words_of(line)]
-    after = [line for line in lines[fact_line + 1 :] if asked in words_of(line)]
-    near = [("before", line) for line in before[-1:]]
-    near.append(("fact", lines[fact_line]))
-    near += [("after", line) for line in after[:1]]
+    lines_before = [line for line in lines[:fact_line] if asked in words_of(line)]
+    lines_after = [line for line in lines[fact_line + 1 :] if asked in words_of(line)]
+    nearest_lines = [("before", line) for line in lines_before[-1:]]
+    nearest_lines.append(("fact", lines[fact_line]))
+    nearest_lines += [("after", line) for line in lines_after[:1]]
     words = []
-    for place, line in near:
+    for place, line in nearest_lines:
         for word in _with_roles(line, asked, speakers_of(question["story"])):
             words.append(f"{place}_{word}")
     return " ".join(words)

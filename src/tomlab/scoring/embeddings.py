@@ -2,8 +2,10 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 
@@ -45,10 +47,11 @@ def beginnings(texts: Sequence[str], model: ModelSpec) -> dict[str, list[int]]:
     import httpx
 
     cut = {}
+    server = _server(model)  # runs until it is dropped
     with httpx.Client() as client:
         for text in long:
             body = {"content": text, "add_special": True}
-            reply = client.post(f"{_server(model).listening_address}/tokenize", json=body)
+            reply = client.post(f"{server.listening_address}/tokenize", json=body)
             tokens = reply.raise_for_status().json()["tokens"]
             if len(tokens) > model.context:
                 cut[text] = [*tokens[: model.context - 1], tokens[-1]]
@@ -157,23 +160,27 @@ def _request(texts: Sequence[str | Sequence[int]], model: ModelSpec) -> np.ndarr
     return np.array(vectors, dtype=np.float64)
 
 
-def _client(model: ModelSpec):
-    """The client of a server of embeddings."""
+@contextmanager
+def _client(model: ModelSpec) -> Iterator[Any]:
+    """The client of a server of embeddings; an engine of our own runs as long as this is open."""
     import openai
 
     from tomlab.models.openai import URL
     from tomlab.models.remote import NO_KEY, api_key, client
 
     if isinstance(model, EmbeddedModel):
-        url = f"{_server(model).listening_address}/v1"
-        return openai.OpenAI(base_url=url, api_key=NO_KEY)
-    if isinstance(model, OpenAIModel):
+        server = _server(model)
+        with openai.OpenAI(base_url=f"{server.listening_address}/v1", api_key=NO_KEY) as opened:
+            yield opened
+    elif isinstance(model, OpenAIModel):
         key = api_key(model, "OPENAI_API_KEY")
-        return client(openai.OpenAI, openai.DefaultHttpxClient, model, key, URL)
-    raise InputError(
-        f"models.{model.name}: provider {model.provider!r} gives no embeddings;"
-        " expected embedded, sentence-transformers or openai"
-    )
+        with client(openai.OpenAI, openai.DefaultHttpxClient, model, key, URL) as opened:
+            yield opened
+    else:
+        raise InputError(
+            f"models.{model.name}: provider {model.provider!r} gives no embeddings;"
+            " expected embedded, sentence-transformers or openai"
+        )
 
 
 def _server(model: EmbeddedModel):

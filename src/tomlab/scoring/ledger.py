@@ -81,11 +81,13 @@ def corrected(scores: pd.DataFrame, entries: pd.DataFrame, *verdicts: str) -> pd
     )
 
 
-def moved(before: pd.DataFrame, after: pd.DataFrame, names: list[str] = METRIC) -> pd.DataFrame:
+def moved(
+    released: pd.DataFrame, corrected: pd.DataFrame, names: list[str] = METRIC
+) -> pd.DataFrame:
     """The rows of two tables of metrics whose values differ; `keys` says "released" or "corrected".
 
     names: the columns that name a metric.
     """
-    both = pd.concat({"released": before, "corrected": after}, names=["keys", None])
-    both = both.reset_index("keys").reset_index(drop=True)
-    return both[both.groupby(names)["value"].transform("nunique") > 1]
+    rows = pd.concat({"released": released, "corrected": corrected}, names=["keys", None])
+    rows = rows.reset_index("keys").reset_index(drop=True)
+    return rows[rows.groupby(names)["value"].transform("nunique") > 1]

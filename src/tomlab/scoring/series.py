@@ -106,8 +106,8 @@ def metric_row(measure: Measure, keys: Mapping) -> dict | None:
     interval = interval_of(measure)
     if isinstance(measure, Statistic) and np.isnan(interval.value):
         return None
-    named = {"metric": measure.metric, "condition": measure.condition}
-    return {**keys, **named, **vars(interval)}
+    metric = {"metric": measure.metric, "condition": measure.condition}
+    return {**keys, **metric, **vars(interval)}
 
 
 def interval_of(measure: Measure) -> Interval:

@@ -73,8 +73,8 @@ def _metrics(
         metrics["unreadable"] = ~is_readable
     readable = choosing[is_readable]
     if asked_as == REVERSED and len(readable):
-        shown = readable["item_id"].map(options)
-        is_first = readable["chosen"].eq(shown.str[0])
-        is_first_varied = readable["chosen_varied"].eq(shown.str[-1])
+        options_shown = readable["item_id"].map(options)
+        is_first = readable["chosen"].eq(options_shown.str[0])
+        is_first_varied = readable["chosen_varied"].eq(options_shown.str[-1])
         metrics["first_option"] = pd.concat([is_first, is_first_varied])
     return metrics

@@ -133,8 +133,8 @@ def compare(a: pd.Series, b: pd.Series) -> dict:
     """a - b on the items that both have, 1 or 0 each: the mean difference with its interval over
     items, how many items only one of them gets right, and the p of McNemar's exact test.
     """
-    both = pd.concat([a, b], axis=1, keys=["a", "b"]).dropna()
-    difference = both["a"] - both["b"]
+    pairs = pd.concat([a, b], axis=1, keys=["a", "b"]).dropna()
+    difference = pairs["a"] - pairs["b"]
     interval = cluster_interval(difference, difference.index.to_series(), bounds=DIFFERENCE)
     only_a = int((difference > 0).sum())
     only_b = int((difference < 0).sum())
