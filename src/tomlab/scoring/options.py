@@ -70,9 +70,7 @@ def leading(answer: str, keys: str = KEYS, has_colon: bool = True) -> Reading:
     key = _leading_key(text, cut_off=False)
     if key is None or key not in keys:
         return _unread("does not lead with a key")
-    if _is_taken_back(text, key):
-        return _unread(TAKEN_BACK)
-    return Reading("answered", key, LEADS)
+    return _unless_taken_back(text, key, LEADS)
 
 
 def keys_in(answer: str, keys: str = KEYS, has_colon: bool = True) -> set[str]:
@@ -92,31 +90,52 @@ def _unread(rule: str) -> Reading:
 def _choice(text: str, cut_off: bool, cot: bool) -> Reading:
     """What a text chooses whose letters stand in brackets."""
     announced = _announced(text, _CLOSING if cot and cut_off else _OPENING)
-    if cot and not announced:
-        return _bare(text, cut_off)
-    answer = text
-    where = ""
     if announced:
         is_led = cut_off and not cot and _leading_key(text) is not None
-        answer = announced[0] if is_led else announced[-1]
-        where = ' behind "answer is" or the like'
+        return _announced_choice(announced[0] if is_led else announced[-1], cut_off)
+    if cot:
+        return _bare(text, cut_off)
+    return _plain_choice(text, cut_off)
+
+
+def _announced_choice(answer: str, cut_off: bool) -> Reading:
+    """What the text behind an announcement chooses."""
+    where = 'behind "answer is" or the like'
     key = _leading_key(answer, cut_off)
-    rule = LEADS
+    if key is not None:
+        return _unless_taken_back(answer, key, f"{LEADS} {where}")
+    keys = _named(answer)
+    if len(keys) == 1 and not cut_off:
+        return _unless_taken_back(answer, keys.pop(), f"the only key named {where}")
+    return _unread(f"{_no_choice(keys)} {where}")
+
+
+def _plain_choice(text: str, cut_off: bool) -> Reading:
+    """What a text without an announcement chooses."""
+    key = _leading_key(text, cut_off)
+    if key is not None:
+        return _unless_taken_back(text, key, LEADS)
+    keys = _named(text)
+    if cut_off:
+        return _unread(_no_choice(keys))
+    if len(keys) == 1 and _has_passing(text):
+        return _unread("names an option in passing")
+    if len(keys) == 1:
+        return _unless_taken_back(text, keys.pop(), "the only key named")
+    key, rule = _singled_out(text)
     if key is None:
-        named = _named(answer)
-        if not cut_off and len(named) == 1:
-            if not announced and _has_passing(text):
-                return _unread("names an option in passing")
-            key = named.pop()
-            rule = "the only key named"
-        elif not cut_off and not announced:
-            key, rule = _singled_out(text)
-        if key is None:
-            why = "names several options" if named else "chooses no option"
-            return _unread(f"{why}{where}")
+        return _unread(_no_choice(keys))
+    return _unless_taken_back(text, key, rule)
+
+
+def _unless_taken_back(answer: str, key: str, rule: str) -> Reading:
     if _is_taken_back(answer, key):
         return _unread(TAKEN_BACK)
-    return Reading("answered", key, f"{rule}{where}")
+    return Reading("answered", key, rule)
+
+
+def _no_choice(keys: set[str]) -> str:
+    return "names several options" if keys else "chooses no option"
 
 
 def _bare(text: str, cut_off: bool) -> Reading:

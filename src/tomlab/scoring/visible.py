@@ -218,12 +218,20 @@ def _of_fence(match: re.Match) -> _Mark | None:
 def _of_tag(match: re.Match, text: str) -> _Mark | None:
     """The mark of a name in brackets of any kind."""
     name = match["angle"] or match["square"] or match["triangle"]
-    closes = bool(match["slash"] or match["square_slash"] or match["triangle_slash"])
-    if match["square"] and not closes and not name.isupper() and f"[/{name}]" not in text:
-        return None  # "[reason]" is a gap to fill
     words = _words(name)
+    closes = bool(match["slash"] or match["square_slash"] or match["triangle_slash"])
     if " " in name and not _KNOWN.issuperset(words):
         return None
+    if match["square"] and not closes and not name.isupper() and f"[/{name}]" not in text:
+        return None  # "[reason]" is a gap to fill
+    mark = _of_words(words, closes)
+    if mark is None and match["pipe"]:
+        return _Mark("nothing", name)
+    return mark
+
+
+def _of_words(words: list[str], closes: bool) -> _Mark | None:
+    """The mark whose name has these words; None if they say nothing of an answer."""
     topics = [word for word in words if word not in BEGINS | ENDS]
     if not ENDS.isdisjoint(words):
         closes = True
@@ -231,10 +239,10 @@ def _of_tag(match: re.Match, text: str) -> _Mark | None:
         return _Mark("thought", "/".join(topics), closes)
     if not ANSWERS.isdisjoint(topics):
         return _Mark("answer" if BEGINS.isdisjoint(words) else "final", "answer", closes)
-    if not TURNS.isdisjoint(words):
-        is_other = not closes and not OTHERS.isdisjoint(words)
-        return _Mark("turn", "other" if is_other else "model", closes)
-    return _Mark("nothing", name) if match["pipe"] else None
+    if TURNS.isdisjoint(words):
+        return None
+    is_other = not closes and not OTHERS.isdisjoint(words)
+    return _Mark("turn", "other" if is_other else "model", closes)
 
 
 def _words(name: str) -> list[str]:
