@@ -95,10 +95,7 @@ def _after(before: dict[Chain, View], present: set[str], event: Event) -> dict[C
     actor_chains = [chain for chain in observing if chain[-1:] == (event.who,)]
     match event.kind:
         case "enter" | "attend":
-            for chain, view in views.items():
-                view.watching = before[_without_actor(chain, actor_chains)].watching
-            for chain in actor_chains:
-                views[chain].watching = True
+            _see_who_is_there(views, before, actor_chains)
         case "leave" | "distract":
             for chain in actor_chains:
                 views[chain].watching = False
@@ -133,6 +130,15 @@ def _observing_chains(before: dict[Chain, View], present: set[str], event: Event
         for chain in before
         if openly.issuperset(chain[1:]) and (openly | secretly).issuperset(chain[:1])
     ]
+
+
+def _see_who_is_there(
+    views: dict[Chain, View], before: dict[Chain, View], actor_chains: Collection[Chain]
+) -> None:
+    for chain, view in views.items():
+        view.watching = before[_without_actor(chain, actor_chains)].watching
+    for chain in actor_chains:
+        views[chain].watching = True
 
 
 def _without_actor(chain: Chain, actor_chains: Collection[Chain]) -> Chain:
