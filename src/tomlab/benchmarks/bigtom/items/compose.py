@@ -111,9 +111,9 @@ def _item(
     state never changed: in both controls and, since the story stops before the event, in
     percept-to-belief (which the release keys otherwise: Sec. 3.1 means the initial belief).
     """
-    event, percept, action = ENDINGS[condition]
-    # What tells of the agent's mind: the percept or, backward, the action it led to.
-    last = action if variable == "backward_belief" else percept
+    event, last, action = ENDINGS[condition]
+    if variable == "backward_belief":
+        last = action  # tells of the agent's mind as what they perceive does elsewhere
     sentences = ["context", "desire", "percept"]
     if initial_belief:
         sentences.append("belief")
@@ -124,7 +124,7 @@ def _item(
     kind = "action" if variable == "forward_action" else "belief"
     aware = template[f"{kind}_answer_aware"]
     not_aware = template[f"{kind}_answer_not_aware"]
-    is_changed = "causal_event" in sentences
+    reality = aware if "causal_event" in sentences else not_aware
     item_id = f"{template['template_id']}/{variable}/{condition}/{initial_belief}"
     duplicate_of = ""
     if variable == "backward_belief" and condition == "false_control":
@@ -137,13 +137,13 @@ def _item(
         "story": story,
         "question": template[f"{kind}_question"],
         "choices": shuffled([aware, not_aware], seed, item_id),
-        "answer": aware if is_changed and condition == "true_belief" else not_aware,
+        "answer": reality if condition == "true_belief" else not_aware,
         "source": template["source"],
         "variable": variable,
         "condition": condition,
         "initial_belief": initial_belief,
         "background": background,
-        "reality": aware if is_changed else not_aware,
+        "reality": reality,
         "duplicate_of": duplicate_of,
     }
 
