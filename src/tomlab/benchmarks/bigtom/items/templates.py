@@ -47,9 +47,9 @@ def read_templates(path: Path | str, *, may_be_empty: bool = False) -> pd.DataFr
     refuse([f"row {row}: its texts or its template_id stand above" for row in rows], str(path))
     table[[*STORY]] = table["story"].str.extract(SENTENCES) + "."
     table["agent"] = table["belief_answer_not_aware"].map(agent_name)
-    beside = path.with_suffix(".labels.csv")
-    if beside.is_file():
-        labels = files.read_form(beside, LABEL_FORM)
+    label_path = path.with_suffix(".labels.csv")
+    if label_path.is_file():
+        labels = files.read_form(label_path, LABEL_FORM)
         table = table.merge(labels, how="left", on="template_id")
     return template_table(table.to_dict("records"))
 

@@ -27,12 +27,12 @@ async def converse(
         characters = dict.fromkeys(chain(*(segment["present"] for segment in plan)))
         talk = {"conversation": number, "plan": plan, "characters": list(characters)}
         talks[number] = talk | {"segments": [], "heard": []}
-    for place in range(max(map(len, outlines), default=0)):
+    for position in range(max(map(len, outlines), default=0)):
         drafts = []
         for talk in talks.values():
-            if len(talk["segments"]) == place < len(talk["plan"]):
+            if len(talk["segments"]) == position < len(talk["plan"]):
                 history = written(chain(*talk["segments"]))
-                drafts.append(talk | talk["plan"][place] | {"history": history})
+                drafts.append(talk | talk["plan"][position] | {"history": history})
         for talk in await writer.take(STEPS["segment"], drafts):
             talks[talk["conversation"]] = talk
     return list(talks.values())
@@ -49,18 +49,18 @@ def parts(conversations: Sequence[Draft]) -> list[Draft]:
     for talk in conversations:
         segments = talk["segments"]
         plan = talk["plan"][: len(segments)]
-        joins = [place for place, segment in enumerate(plan) if segment["kind"] == "join"]
-        for number, place in enumerate(joins):
-            person = plan[place]["person"]
-            leaves = [n + 1 for n in range(place) if person in plan[n]["present"]]
-            first = max(leaves, default=place - 1)
+        joins = [position for position, segment in enumerate(plan) if segment["kind"] == "join"]
+        for number, position in enumerate(joins):
+            person = plan[position]["person"]
+            leaves = [n + 1 for n in range(position) if person in plan[n]["present"]]
+            first = max(leaves, default=position - 1)
             part = {
                 "part": number,
                 "person": person,
-                "previous": written(talk["heard"][place - 1]),
-                "current": written(segments[place]),
-                "short": list(chain(*segments[first : place + 1])),
-                "aware": plan[place - 1]["present"],
+                "previous": written(talk["heard"][position - 1]),
+                "current": written(segments[position]),
+                "short": list(chain(*segments[first : position + 1])),
+                "aware": plan[position - 1]["present"],
             }
             drafts.append(talk | part)
     return drafts
@@ -78,10 +78,10 @@ def beliefs(facts: Sequence[Draft]) -> list[Draft]:
         if folded(fact["full"]) == folded(fact["limited"]):
             continue  # there is no asymmetry
         person = fact["person"]
-        whose = f"{person}'s"
-        drafts.append(fact | {"tom_type": "first-order", "believer": person, "whose": whose})
-        others = [name for name in fact["characters"] if name != person]
-        mentioned = [name for name in others if names_person(fact["fact_question"], name)]
+        owner = f"{person}'s"
+        drafts.append(fact | {"tom_type": "first-order", "believer": person, "whose": owner})
+        people = [name for name in fact["characters"] if name != person]
+        mentioned = [name for name in people if names_person(fact["fact_question"], name)]
         if not mentioned:
             continue
         believers = {
@@ -90,8 +90,10 @@ def beliefs(facts: Sequence[Draft]) -> list[Draft]:
         }
         for order, names in believers.items():
             if names:
-                about = f"{names[0]}'s belief about {whose}"
-                drafts.append(fact | {"tom_type": order, "believer": names[0], "whose": about})
+                second_owner = f"{names[0]}'s belief about {owner}"
+                drafts.append(
+                    fact | {"tom_type": order, "believer": names[0], "whose": second_owner}
+                )
     return drafts
 
 
