@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from tomlab.asking import prompts, techniques
 from tomlab.asking.likelihood import is_weighed
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS, read_sets, scenario_of, source_of
 from tomlab.errors import InputError
+from tomlab.records.files import yaml_beside
 from tomlab.records.tidy import check
 from tomlab.scoring.choices import AS_RELEASED, OURS, demand_orders, key_of, shuffled
 
@@ -26,35 +27,17 @@ FAMILIES = {"answerability": "answerability", "infoaccess": "infoAccessibility"}
 
 
 class Method(NamedTuple):
-    """How a question is put."""
+    """How a question is put; `compose.yaml` says what the fields mean."""
 
-    prompts: tuple[str, ...]  # the names of the prompt files that go into a request
-    context: str = "short"  # the part of the conversation that matters, or "full": all of it
-    first: str | None = None  # for chain of thought, the method that asks for the reasoning before
+    prompts: Sequence[str]  # the names of the prompt files that go into a request
+    context: str = "short"
+    first: str | None = None
     max_tokens: int = 256  # the release's limit
-    # Whether reasoning is asked for as the release does it in batches, for models in process: with
-    # no "Answer:" before the cue. For models behind an API it leaves "Answer:" there.
     in_batches: bool = False
 
 
-_PLAIN = ("fantom/choose", "fantom/yes-no")
-_COT = (*_PLAIN, "fantom/step-by-step", "fantom/therefore")
-# Answers to the methods of reasoning are never scored. By likelihood, choices and yes/no questions
-# alone are asked.
-METHODS = {
-    "short": Method(_PLAIN),
-    "short-cot": Method(_COT, first="short-reasoning"),
-    "full": Method(_PLAIN, "full"),
-    "full-cot": Method(_COT, "full", "full-reasoning"),
-    "short-cot-batch": Method(_COT, first="short-reasoning-batch", in_batches=True),
-    "full-cot-batch": Method(_COT, "full", "full-reasoning-batch", in_batches=True),
-    "short-reasoning": Method(_COT),
-    "full-reasoning": Method(_COT, "full"),
-    "short-reasoning-batch": Method(_COT, in_batches=True),
-    "full-reasoning-batch": Method(_COT, "full", in_batches=True),
-    "short-likelihood": Method(("techniques/likelihood",), max_tokens=1),
-    **techniques.methods("short", Method(_PLAIN), "short-"),
-}
+METHODS = {name: Method(**options) for name, options in yaml_beside(__file__)["methods"].items()}
+METHODS |= techniques.methods("short", METHODS["short"], "short-")
 
 # Where a yes/no question says whom it asks about.
 OF_YES_NO = r"does (.+?) know"
@@ -228,10 +211,10 @@ def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
 
 def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:
     """The chat message for one item, laid out as in the release."""
-    wanted = METHODS[method]
+    how = METHODS[method]
     kind = item["question_type"]
-    if isinstance(wanted, techniques.TwoStep):
-        return wanted.messages(messages, item, _asks(item), replaced)
+    if isinstance(how, techniques.TwoStep):
+        return how.messages(messages, item, _asks(item), replaced)
     text = shared_prefix(item, method) + _asks(item)
     if kind == "belief_choice":
         options = zip(KEYS, item["choices"], strict=True)
@@ -240,12 +223,12 @@ def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = No
     else:
         if is_yn(kind):
             text += f" {prompts.load('fantom/yes-no', replaced)}"
-        text += "\n" if wanted.in_batches else "\nAnswer:"
-    if wanted.prompts == _COT:
+        text += "\n" if how.in_batches else "\nAnswer:"
+    if "fantom/step-by-step" in how.prompts:
         text += f" {prompts.load('fantom/step-by-step', replaced)}"
-    if wanted.first:
+    if how.first:
         if "reasoning" not in item:
-            raise InputError(f"fantom: {method} needs the reasoning of {wanted.first} before")
+            raise InputError(f"fantom: {method} needs the reasoning of {how.first} before")
         text += f" {item['reasoning']}\n\n{prompts.load('fantom/therefore', replaced)}"
     return [{"role": "user", "content": text}]
 

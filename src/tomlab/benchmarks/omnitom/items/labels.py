@@ -62,38 +62,22 @@ for _dimension, _labels in DIMENSIONS.items():
         _VARIANTS[_dimension] |= dict.fromkeys(_names, _label)
 
 
-def same_rows(gold: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
-    """The predicted row of each gold belief, or None, as in the released `run_replication.py`.
-
-    Only a row with all its labels' cells counts. Actor and belief are gold's but for case, spaces,
-    quotation marks around them, and full stops at the end of the belief.
-    """
-    whole = [row for row in predicted if DIMENSIONS.keys() <= row.labels.keys()]
-    return _paired(gold, whole, _as_released)
-
-
-def _as_released(row: Row) -> tuple[str, str]:
-    actor = " ".join(row.actor.split())
-    belief = " ".join(row.belief.split()).rstrip(".")
-    return actor.lower().strip("\"'"), belief.lower().strip("\"'")
-
-
 def labels_for(gold: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
     """The predicted row of each gold belief, or None, by its place, which models are told to keep.
 
     Our rule: first rows with the same actor and belief but for case, spaces and punctuation. Others
     are paired by position, if there are as many as gold ones, even those of another actor.
     """
-    rows = _paired(gold, predicted, lambda row: (plain(row.actor), plain(row.belief)))
+    rows = paired(gold, predicted, lambda row: (plain(row.actor), plain(row.belief)))
     if len(gold) == len(predicted):
-        paired = {id(row) for row in rows}
+        taken = {id(row) for row in rows}
         for place, row in enumerate(predicted):
-            if rows[place] is None and id(row) not in paired:
+            if rows[place] is None and id(row) not in taken:
                 rows[place] = row
     return rows
 
 
-def _paired(gold: Sequence[Row], predicted: Sequence[Row], key: Callable) -> list[Row | None]:
+def paired(gold: Sequence[Row], predicted: Sequence[Row], key: Callable) -> list[Row | None]:
     """The predicted row with the key of each gold one; of several the first that is left."""
     waiting = defaultdict(list)
     for row in predicted:

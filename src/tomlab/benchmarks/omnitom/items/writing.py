@@ -35,11 +35,12 @@ class _Table(Step):
         """Errors: `InputError` for a story without so many other stories of its category."""
         shown = compose.examples_for(draft, examples, examples_seed, examples_shown)
         if len(shown) < examples_shown:
+            category = draft["story_category"]
             raise InputError(
                 f"params.yaml: omnitom.generation.writers: story_id {draft['story_id']}: found "
-                f"{len(shown)} other stories of category {draft['story_category']!r} among the examples, "
-                f"expected {examples_shown}; take `llm` out, or name a `source` with more stories "
-                "of each category"
+                f"{len(shown)} other stories of category {category!r} among the examples, expected "
+                f"{examples_shown}; take `llm` out, or name a `source` with more stories of each "
+                "category"
             )
         record = {"beliefs": [], "source": ""} | draft
         question = compose.table_text(rows(record), 0)
