@@ -159,7 +159,8 @@ def linked_items(
     "[[A]]"; both are read. Column `tried` (JSON) has `question` (its id), `try` (from 1) and
     `written`: for each option as shown the letter of its place in the file, such as "BA".
     """
-    stories = pd.DataFrame(records).merge(tombench, on=["story_category", "story"])
+    stories = pd.DataFrame(records, columns=["story_id", "source", "story_category", "story"])
+    stories = stories.merge(tombench, on=["story_category", "story"])
     family = families(records)
     items = []
     for story in stories.explode("questions").to_dict("records"):

@@ -94,9 +94,6 @@ def _unknown_actors(record: Mapping) -> Iterator[tuple[str, str]]:
             yield "unknown actor", f"{actor!r}: the story has no {strange or 'no name'!r}"
 
 
-ANNOTATION_COLUMNS = ("story_id", "belief", "annotator", "annotator_type", "dimension", "label")
-
-
 def annotations_form(records: Sequence[Mapping] = ()) -> pa.DataFrameSchema:
     """The schema of a file of labels. records: of which it may be; any without."""
     numbers = {str(record["story_id"]): range(1, len(record["beliefs"]) + 1) for record in records}
@@ -113,7 +110,7 @@ def annotations_form(records: Sequence[Mapping] = ()) -> pa.DataFrameSchema:
 
 
 def read_annotations(path: Path | str, records: Sequence[Mapping]) -> pd.DataFrame:
-    """Labels by annotators (App. B.2): CSV with `ANNOTATION_COLUMNS`, one row a label cell.
+    """Labels by annotators (App. B.2): CSV with the columns of `annotations_form`, a row a cell.
 
     belief: its number in the table of a story of `records`, from 1; annotator_type: `human` or
     `llm:<model>`; dimension: a key of `DIMENSIONS`; label: one of its legal labels, spelled so.

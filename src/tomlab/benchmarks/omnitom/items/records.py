@@ -117,18 +117,18 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
             problems.append("no line in it")
         refuse(problems, str(path))
         for number, line in lines:
-            options = [line.get(f"OPTION-{letter}", "").strip() for letter in "ABCD"]
-            choices = [re.sub(r"^[A-D]\.\s*", "", option) for option in options if option]
-            place = "ABCD".index(line[_ANSWER])
-            if place >= len(choices):
+            texts = [line.get(f"OPTION-{letter}", "").strip() for letter in "ABCD"]
+            options = [re.sub(r"^[A-D]\.\s*", "", text) for text in texts]
+            answer = options["ABCD".index(line[_ANSWER])]
+            if not answer:
                 raise InputError(
                     f"{path}: line {number}: the answer {line[_ANSWER]!r} is no option"
                 )
             question = {
                 "source_row": number,
                 "question": line["QUESTION"],
-                "choices": choices,
-                "answer": choices[place],
+                "choices": list(filter(None, options)),
+                "answer": answer,
             }
             questions.append((category, line["STORY"], question))
     table = pd.DataFrame(questions, columns=["story_category", "story", "questions"])

@@ -37,9 +37,9 @@ class _Table(Step):
         if len(shown) < examples_shown:
             raise InputError(
                 f"params.yaml: omnitom.generation.writers: story_id {draft['story_id']}: found "
-                f"{len(shown)} other stories of category {draft['story_category']!r} among the examples, "
-                f"expected {examples_shown}; take `llm` out, or name a `source` with more stories "
-                "of each category"
+                f"{len(shown)} other stories of category {draft['story_category']!r} among the "
+                f"examples, expected {examples_shown}; take `llm` out, or name a `source` with "
+                "more stories of each category"
             )
         record = {"beliefs": [], "source": ""} | draft
         question = compose.table_text(rows(record), 0)
