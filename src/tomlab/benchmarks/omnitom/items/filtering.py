@@ -47,8 +47,8 @@ def faults(
         original = records[sound[earlier]]
         reason = f"cosine {cosine:.3f} to story {original['story_id']} ({original['source']})"
         faults[sound[later]].append(("near-duplicate", reason))
-    stories = pd.DataFrame(records, columns=["story_id", "source"])
-    table = stories.assign(fault=faults).explode("fault").dropna()
+    table = pd.DataFrame(records, columns=["story_id", "source"])
+    table = table.assign(fault=faults).explode("fault").dropna()
     reasons = table.pop("fault")
     table["filter"] = reasons.str[0]
     table["reason"] = reasons.str[1]
@@ -105,8 +105,8 @@ def annotations_form(records: Sequence[Mapping] = ()) -> pa.DataFrameSchema:
         "dimension": files.one_of(DIMENSIONS),
         "label": files.one_of_each("dimension", DIMENSIONS),
     }
-    once = ["annotator", "story_id", "belief", "dimension"]
-    return pa.DataFrameSchema(columns, unique=once, strict="filter")
+    key = ["annotator", "story_id", "belief", "dimension"]
+    return pa.DataFrameSchema(columns, unique=key, strict="filter")
 
 
 def read_annotations(path: Path | str, records: Sequence[Mapping]) -> pd.DataFrame:
