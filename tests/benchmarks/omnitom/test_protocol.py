@@ -169,7 +169,7 @@ def words(text):
 
 @pytest.mark.parametrize("method", [*TABLES, "linked", "stage1-L3-perspective-first"])
 def test_a_users_files_replace_every_word_but_the_data(method, tmp_path):
-    row = LINKED if method == "linked" else item(method)
+    row = LINKED | {"group_id": "1", "category": "FBT"} if method == "linked" else item(method)
     files = own_files(tmp_path, omnitom.METHODS[method].prompts)
     data = [row["story"], row["question"], *row["choices"], *KEYS]
     if method != "linked":

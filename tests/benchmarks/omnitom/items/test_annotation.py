@@ -13,7 +13,6 @@ from tomlab.asking.attempts import OUTCOME
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom.items import filtering
 from tomlab.benchmarks.omnitom.items.filtering import (
-    ANNOTATION_COLUMNS,
     read_annotations,
 )
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, read_records, write_records
@@ -193,6 +192,7 @@ def test_gold_has_all_that_was_extracted_whatever_a_model_says(
 
 LABEL = {"story_id": "1001", "belief": "1", "annotator": "a1", "annotator_type": "human"}
 LABEL |= {"dimension": "order", "label": "0"}
+ANNOTATION_COLUMNS = tuple(LABEL)
 
 
 @pytest.fixture

@@ -202,7 +202,7 @@ _BELIEFS = st.builds(
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.tuples(_TEXT, st.lists(_BELIEFS, min_size=1, max_size=4)), max_size=4),
+    st.lists(st.tuples(_TEXT, st.lists(_BELIEFS, min_size=1, max_size=4)), min_size=1, max_size=4),
     st.sampled_from(["authored", "llm:m", "released:omnitom"]),
 )
 def test_any_records_are_reported_on_and_left_as_they_are(told, source):

@@ -91,8 +91,8 @@ def compose(
             "paraphrases": _json([belief.get("paraphrases", []) for belief in beliefs]),
         }
         items.append(item_of(record, "extraction", **columns))
-        question = table_text(rows(record), 0)
-        items.append(item_of(record, "labelling", question=question, **columns))
+        columns["question"] = table_text(rows(record), 0)
+        items.append(item_of(record, "labelling", **columns))
     table = pd.DataFrame(items)
     table["family"] = table["group_id"].map(families(records))
     return check(table, "items", "omnitom items")
@@ -159,7 +159,8 @@ def linked_items(
     "[[A]]"; both are read. Column `tried` (JSON) has `question` (its id), `try` (from 1) and
     `written`: for each option as shown the letter of its place in the file, such as "BA".
     """
-    stories = pd.DataFrame(records).merge(tombench, on=["story_category", "story"])
+    stories = pd.DataFrame(records, columns=["story_id", "source", "story_category", "story"])
+    stories = stories.merge(tombench, on=["story_category", "story"])
     family = families(records)
     items = []
     for story in stories.explode("questions").to_dict("records"):
@@ -170,16 +171,17 @@ def linked_items(
         for number in range(1, tries + 1):
             order = shuffled(list(options), seed, f"{question_id}/try{number}")
             tried = {"question": question_id, "try": number, "written": "".join(order)}
-            item = item_of(
-                story,
-                f"{name}/try{number}",
-                question=question["question"],
-                choices=[options[letter] for letter in order],
-                answer=question["answer"],
-                tried=_json(tried),
-                family=family[str(story["story_id"])],
+            items.append(
+                item_of(
+                    story,
+                    f"{name}/try{number}",
+                    question=question["question"],
+                    choices=[options[letter] for letter in order],
+                    answer=question["answer"],
+                    tried=_json(tried),
+                    family=family[str(story["story_id"])],
+                )
             )
-            items.append(item)
     return pd.DataFrame(items)
 
 
@@ -261,7 +263,7 @@ def in_words(item: Mapping) -> dict[str, str]:
     """What an item asks about and its gold table, as pipe tables: `question` and `gold`."""
     gold = item["answer"]
     stage = STAGES.index(item["question_type"])
-    if stage > 0:
+    if stage:
         gold = table_text(gold_rows(item), stage)
     return {"question": item["question"] or item["story"], "gold": gold}
 

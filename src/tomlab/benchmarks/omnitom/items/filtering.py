@@ -47,8 +47,8 @@ def faults(
         original = records[sound[earlier]]
         reason = f"cosine {cosine:.3f} to story {original['story_id']} ({original['source']})"
         faults[sound[later]].append(("near-duplicate", reason))
-    stories = pd.DataFrame(records, columns=["story_id", "source"])
-    table = stories.assign(fault=faults).explode("fault").dropna()
+    table = pd.DataFrame(records, columns=["story_id", "source"])
+    table = table.assign(fault=faults).explode("fault").dropna()
     reasons = table.pop("fault")
     table["filter"] = reasons.str[0]
     table["reason"] = reasons.str[1]
@@ -94,9 +94,6 @@ def _unknown_actors(record: Mapping) -> Iterator[tuple[str, str]]:
             yield "unknown actor", f"{actor!r}: the story has no {strange or 'no name'!r}"
 
 
-ANNOTATION_COLUMNS = ("story_id", "belief", "annotator", "annotator_type", "dimension", "label")
-
-
 def annotations_form(records: Sequence[Mapping] = ()) -> pa.DataFrameSchema:
     """The schema of a file of labels. records: of which it may be; any without."""
     numbers = {str(record["story_id"]): range(1, len(record["beliefs"]) + 1) for record in records}
@@ -108,12 +105,12 @@ def annotations_form(records: Sequence[Mapping] = ()) -> pa.DataFrameSchema:
         "dimension": files.one_of(DIMENSIONS),
         "label": files.one_of_each("dimension", DIMENSIONS),
     }
-    once = ["annotator", "story_id", "belief", "dimension"]
-    return pa.DataFrameSchema(columns, unique=once, strict="filter")
+    key = ["annotator", "story_id", "belief", "dimension"]
+    return pa.DataFrameSchema(columns, unique=key, strict="filter")
 
 
 def read_annotations(path: Path | str, records: Sequence[Mapping]) -> pd.DataFrame:
-    """Labels by annotators (App. B.2): CSV with `ANNOTATION_COLUMNS`, one row a label cell.
+    """Labels by annotators (App. B.2): CSV with the columns of `annotations_form`, a row a cell.
 
     belief: its number in the table of a story of `records`, from 1; annotator_type: `human` or
     `llm:<model>`; dimension: a key of `DIMENSIONS`; label: one of its legal labels, spelled so.

@@ -8,7 +8,7 @@ from functools import cache
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, SCHEMA, Row
 from tomlab.scoring.similarity import plain
 
-DASHES = "\\-\u2010-\u2015\u2212"  # hyphens, dashes and the minus, for a set of a pattern
+_DASHES = "\\-\u2010-\u2015\u2212"  # hyphens, dashes and the minus, for a set of a pattern
 _NAMES = SCHEMA["columns"]  # the first is the head of a column
 HEADS = {key: names[0] for key, names in _NAMES.items()}
 
@@ -51,7 +51,7 @@ _BESIDE_ORDERS = re.compile(r"\b(order|level|depth|beliefs?|or (higher|more|abov
 def _words(text: str) -> str:
     text = re.sub(r"[*`\"'“”‘’()\[\]:=/&_]", " ", text.casefold())
     # A hyphen joins words. Before a number it is a sign.
-    text = re.sub(rf"(?<=\w)\s*[{DASHES}]\s*(?=\w)", " ", text)
+    text = re.sub(rf"(?<=\w)\s*[{_DASHES}]\s*(?=\w)", " ", text)
     return " ".join(text.split()).rstrip(" .,;")
 
 

@@ -136,8 +136,9 @@ def _headings(cells: Sequence[str]) -> list[str | None]:
 
 def _usual_columns(table: Sequence[Sequence[str]]) -> Sequence[str]:
     for columns in (EXTRACTION, LABELLING):
-        whole = [cells for cells in table if len(cells) == len(columns)]
-        rows = [dict(zip(columns, cells, strict=True)) for cells in whole]
+        rows = [
+            dict(zip(columns, cells, strict=True)) for cells in table if len(cells) == len(columns)
+        ]
         if sum(map(_has_labels, rows)) > 1:
             return columns
     return ()

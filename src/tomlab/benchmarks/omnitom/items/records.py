@@ -21,7 +21,7 @@ from tomlab.records.files import json_lines, read_text, unfit, yaml_beside
 
 # What is legal in a table: `categories` by code, labels by dimension, names of columns, aliases.
 SCHEMA = yaml_beside(__file__, "schema.yaml")
-CATEGORIES: dict[str, str] = SCHEMA["categories"]
+CATEGORIES = SCHEMA["categories"]
 CODES = {name: code for code, name in CATEGORIES.items()}
 DIMENSIONS = {name: tuple(labels) for name, labels in SCHEMA["dimensions"].items()}
 WORLD = "world"  # who holds the narrated facts
@@ -38,7 +38,6 @@ class Row:
     labels: Mapping[str, str] = field(default_factory=dict, hash=False)  # by dimension, order too
 
 
-_SOURCES = "authored, grammar, llm:<model> or released:<name>"
 _Text = Annotated[str, Field(pattern=r"\S")]
 _labels = {key: Literal[labels] for key, labels in DIMENSIONS.items()}
 _Labels = create_model("_Labels", __config__={"strict": True, "extra": "allow"}, **_labels)
@@ -56,7 +55,13 @@ class _Record(BaseModel, strict=True, extra="allow"):
     story_category: Literal[tuple(CODES)]
     story: _Text
     beliefs: list[_Belief] = Field(min_length=1)
-    source: Annotated[str, matches("authored|grammar|(llm|released):.+", _SOURCES)] = RELEASED
+    source: Annotated[
+        str,
+        matches(
+            "authored|grammar|(llm|released):.+",
+            "authored, grammar, llm:<model> or released:<name>",
+        ),
+    ] = RELEASED
 
 
 def read_records(path: Path | str) -> list[dict]:
@@ -117,24 +122,23 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
             problems.append("no line in it")
         refuse(problems, str(path))
         for number, line in lines:
-            options = [line.get(f"OPTION-{letter}", "").strip() for letter in "ABCD"]
-            choices = [re.sub(r"^[A-D]\.\s*", "", option) for option in options if option]
-            place = "ABCD".index(line[_ANSWER])
-            if place >= len(choices):
+            texts = [line.get(f"OPTION-{letter}", "").strip() for letter in "ABCD"]
+            options = [re.sub(r"^[A-D]\.\s*", "", text) for text in texts]
+            answer = options["ABCD".index(line[_ANSWER])]
+            if not answer:
                 raise InputError(
                     f"{path}: line {number}: the answer {line[_ANSWER]!r} is no option"
                 )
             question = {
                 "source_row": number,
                 "question": line["QUESTION"],
-                "choices": choices,
-                "answer": choices[place],
+                "choices": list(filter(None, options)),
+                "answer": answer,
             }
             questions.append((category, line["STORY"], question))
     table = pd.DataFrame(questions, columns=["story_category", "story", "questions"])
-    return (
-        table.groupby(["story_category", "story"], sort=False)["questions"].agg(list).reset_index()
-    )
+    by_story = table.groupby(["story_category", "story"], sort=False, as_index=False)
+    return by_story.agg(list)
 
 
 def statistics(records: Sequence[Mapping]) -> pd.DataFrame:
@@ -146,15 +150,16 @@ def statistics(records: Sequence[Mapping]) -> pd.DataFrame:
         chosen = [record for record in records if category in (record["story_category"], "Total")]
         orders = Counter(row.order for record in chosen for row in rows(record))
         n_beliefs = orders.total()
-        counts = {
-            "code": code,
-            "category": category,
-            "stories": len(chosen),
-            "beliefs": n_beliefs,
-            "beliefs_per_story": n_beliefs / len(chosen) if chosen else float("nan"),
-            "order_0": orders["0"],
-            "order_1": orders["1"],
-            "order_2_plus": orders["2"] + orders["3"],
-        }
-        table.append(counts)
+        table.append(
+            {
+                "code": code,
+                "category": category,
+                "stories": len(chosen),
+                "beliefs": n_beliefs,
+                "beliefs_per_story": n_beliefs / len(chosen) if chosen else float("nan"),
+                "order_0": orders["0"],
+                "order_1": orders["1"],
+                "order_2_plus": orders["2"] + orders["3"],
+            }
+        )
     return pd.DataFrame(table)

@@ -33,19 +33,21 @@ class _Table(Step):
         **options: Any,
     ) -> Request:
         """Errors: `InputError` for a story without so many other stories of its category."""
-        shown = compose.examples_for(draft, examples, examples_seed, examples_shown)
-        if len(shown) < examples_shown:
-            category = draft["story_category"]
+        solved = compose.examples_for(draft, examples, examples_seed, examples_shown)
+        if len(solved) < examples_shown:
             raise InputError(
                 f"params.yaml: omnitom.generation.writers: story_id {draft['story_id']}: found "
-                f"{len(shown)} other stories of category {category!r} among the examples, expected "
-                f"{examples_shown}; take `llm` out, or name a `source` with more stories of each "
-                "category"
+                f"{len(solved)} other stories of category {draft['story_category']!r} among the "
+                f"examples, expected {examples_shown}; take `llm` out, or name a `source` with "
+                "more stories of each category"
             )
         record = {"beliefs": [], "source": ""} | draft
-        question = compose.table_text(rows(record), 0)
-        examples = json.dumps(shown, ensure_ascii=False)
-        item = compose.item_of(record, self.name, question=question, examples=examples)
+        item = compose.item_of(
+            record,
+            self.name,
+            question=compose.table_text(rows(record), 0),
+            examples=json.dumps(solved, ensure_ascii=False),
+        )
         return Request(tuple(compose.messages(item, self.prompt, replaced)), **options)
 
 
@@ -56,10 +58,10 @@ def parse_beliefs(text: str, draft: Draft) -> dict[str, list] | Unparsed:
         return Unparsed(table.reason)
     if table.lost or draft["is_cut"]:
         return Unparsed("part of the table is lost")
-    beliefs = []
-    for row in table.rows:
-        labels = {"order": row.order}
-        beliefs.append({"actor": row.actor, "belief": row.belief, "labels": labels})
+    beliefs = [
+        {"actor": row.actor, "belief": row.belief, "labels": {"order": row.order}}
+        for row in table.rows
+    ]
     return {"beliefs": beliefs}
 
 
