@@ -20,13 +20,8 @@ from tomlab.scoring.choices import AS_RELEASED, OURS, demand_orders, key_of, shu
 NAME = "bigtom"
 UNIT, STRATA = "group_id", ()
 VARIABLES = ("forward_belief", "forward_action", "backward_belief")
-# The event of each condition, what the agent perceives of it, and what the agent then does.
-ENDINGS = {
-    "true_belief": ("causal_event", "aware_of_event", "action_new_state"),
-    "false_belief": ("causal_event", "not_aware_of_event", "action_initial_state"),
-    "true_control": ("random_event", "aware_of_random_event", "action_initial_state"),
-    "false_control": ("random_event", "not_aware_of_random_event", "action_initial_state"),
-}
+_TEXTS = yaml_beside(__file__)
+ENDINGS = _TEXTS["endings"]  # by condition
 KEYS = ("a", "b")
 
 
@@ -39,7 +34,7 @@ class Method(NamedTuple):
     main_only: bool = True  # true- and false-belief cells, as in Table 7; else all (Tables 8, 9)
 
 
-METHODS = {name: Method(**options) for name, options in yaml_beside(__file__)["methods"].items()}
+METHODS = {name: Method(**options) for name, options in _TEXTS["methods"].items()}
 METHODS |= techniques.methods("0-shot", METHODS["0-shot"]._replace(main_only=True))
 
 # The release's script evaluates one condition and starts Python's random numbers with this.

@@ -43,12 +43,7 @@ METHODS = {name: Method(**options) for name, options in _TEXTS["methods"].items(
 METHODS |= techniques.methods("none", Method(questions=QUESTIONS))
 
 # Why no item may fit a method, and what to do then; see `evaluation.plan`.
-WITHOUT_ITEMS = {
-    "aware": "it is ours and asks about twins, in which person X perceives the fault, and no story "
-    "of run.benchmarks.simpletom.source has a twin; take aware out of "
-    "simpletom.evaluation.methods, or name a folder with twins as source, such as "
-    "data/simpletom/questions"
-}
+WITHOUT_ITEMS = _TEXTS["without_items"]
 
 # Person X is several people, as in "the beekeepers", "Ann and Bo"; "the rowing team" is one.
 _SEVERAL = re.compile(r"\band\b|\b([a-z]*[a-rt-z]s|[a-z]*men|people|children)$")
