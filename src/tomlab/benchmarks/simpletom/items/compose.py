@@ -87,23 +87,27 @@ def with_wordings(questions: pd.DataFrame, stories: pd.DataFrame, seed: int = 0)
     other wordings.
     """
     judgments = questions.query("question_type == 'judgment' and variant == @MAIN")
-    judgment_of = {judgment["story_id"]: judgment for judgment in judgments.to_dict("records")}
-    worded = []
+    judgment_of = judgments.set_index("story_id", drop=False).to_dict("index")
+    judgments = []
     for story in stories.to_dict("records"):
         judgment = judgment_of[story["story_id"]]
         for variant, question, options in judgment_wordings(story)[1:]:
             item_id = f"{judgment['item_id']}:{variant}"
             item = judgment | {"item_id": item_id, "variant": variant}
-            worded.append(_asking(item, question, options, seed))
-    items = pd.concat([questions[COLUMNS], pd.DataFrame(worded, columns=COLUMNS)])
+            judgments.append(_asking(item, question, options, seed))
+    items = pd.concat([questions[COLUMNS], pd.DataFrame(judgments, columns=COLUMNS)])
     return check(in_order(items), "items", "simpletom items")
 
 
 def _asking(item: Mapping, question: str, options: list[str], seed: int) -> dict:
     """The item with a question. options: the right one first, the one that fits if X knew last."""
-    choices = shuffled(options, seed, item["item_id"])
-    texts = {"question": question, "choices": choices}
-    return item | texts | {"answer": options[0], "reality": options[-1]}
+    return {
+        **item,
+        "question": question,
+        "choices": shuffled(options, seed, item["item_id"]),
+        "answer": options[0],
+        "reality": options[-1],
+    }
 
 
 def in_order(items: pd.DataFrame) -> pd.DataFrame:

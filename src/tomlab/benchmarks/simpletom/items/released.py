@@ -64,11 +64,11 @@ class _Question(BaseModel, strict=True):
 
     @model_validator(mode="after")
     def _go_together(self) -> Self:
-        choices = self.choices
-        are_labels = choices.label in (["A", "B"], ["A", "B", "C"])
-        are_labels = are_labels and self.answerKey in choices.label
-        if not are_labels or len(set(choices.text)) != len(choices.label):
-            found = f"{files.shown(choices.model_dump())}, answerKey {self.answerKey!r}"
+        texts = self.choices.text
+        labels = self.choices.label
+        are_labels = labels in (["A", "B"], ["A", "B", "C"])
+        if not are_labels or self.answerKey not in labels or len(set(texts)) != len(labels):
+            found = f"{files.shown(self.choices.model_dump())}, answerKey {self.answerKey!r}"
             expected = "as many different texts as labels, A, B or A, B, C, and one as answerKey"
             raise ValueError(f"field choices: found {found}, expected {expected}")
         return self
@@ -85,7 +85,7 @@ _JUDGMENT = (
 _AWARE = r'^(?:Is|Are) .+? likely to be aware that "(.+)"\?\Z'
 _FORMS = {
     "judgment": 'Next, X "…" and not "…". The behavior of X can be best described as: '
-    "Reasonable (right) / Not reasonable",
+    "Reasonable (right) / …",
     "mental_state": 'Is X likely to be aware that "…"?',
 }
 
@@ -115,30 +115,29 @@ def read_questions(source: Path | str) -> pd.DataFrame:
     `place` (file and row) and `negative_judgment`.
     """
     rows = []
-    problems = []
     for config in CONFIGS:
-        file = f"{config}/test.jsonl"
-        lines, unreadable = _lines(source, config)
-        problems += [f"{file}, {problem}" for problem in unreadable]
-        if not lines:
-            problems.append(f"{file}: found no question in it")
-        rows += [(f"{file}, row {number}", value) for number, value in lines]
-    problems += files.unfit(rows, _Question, "id", "file")
-    refuse(problems, str(source))
-    questions = {place: _Question.model_validate(value) for place, value in rows}
+        for number, row in _rows(source, config):
+            rows.append((f"{config}/test.jsonl, row {number}", row))
+    refuse([*files.unfit(rows, _Question, "id", "file")], str(source))
+    questions = {place: _Question.model_validate(row) for place, row in rows}
     refuse(_faults_of_twins(questions), str(source))
-    released = f"released:{Path(source).resolve().name}"
-    items = [_item(question, released) | {"place": place} for place, question in questions.items()]
+    release = f"released:{Path(source).resolve().name}"
+    items = [_item(question, release) | {"place": place} for place, question in questions.items()]
     items = pd.DataFrame(items, columns=[*COLUMNS, "negative_judgment", "place"])
     refuse(_faults_of_stories(items), str(source))
     return in_order(check(items, "items", str(source)))
 
 
-def _lines(source: Path | str, config: str) -> tuple[list[tuple[int, Any]], list[str]]:
-    """The rows of a config by their number, and what is wrong with lines that are none."""
+def _rows(source: Path | str, config: str) -> list[tuple[int, Any]]:
+    """The rows of a config with their number."""
     folder = Path(source)
     if folder.is_dir():
-        return files.json_lines(files.read_text(folder / config / "test.jsonl"))
+        path = folder / config / "test.jsonl"
+        rows, problems = files.json_lines(files.read_text(path))
+        if not rows:
+            problems.append("no row in it")
+        refuse(problems, str(path))
+        return rows
     if folder.exists() or isinstance(source, Path):
         raise InputError(f"{source}: expected a folder with {config}/test.jsonl and the like")
     with extra("compendium"):
@@ -146,10 +145,9 @@ def _lines(source: Path | str, config: str) -> tuple[list[tuple[int, Any]], list
     try:
         rows = datasets.load_dataset(source, config, split="test")
     except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
-        reason = " ".join(str(error).split())[:200]
-        problem = f"neither a folder nor to be had from the hub ({reason})"
+        problem = f"neither a folder nor to be had from the hub ({error})"
         raise InputError(f"{source}, {config}: {problem}") from None
-    return [*enumerate(rows, start=1)], []
+    return [*enumerate(rows, start=1)]
 
 
 def _faults_of_twins(questions: Mapping[str, _Question]) -> list[str]:
@@ -162,13 +160,12 @@ def _faults_of_twins(questions: Mapping[str, _Question]) -> list[str]:
         where = f"{place}, id {twin.id!r}, field"
         if twin.twin_of in main:
             story = main[twin.twin_of]
-            alike = {name for name, value in twin if value == getattr(story, name)}
-            wrong = alike & {"story", "answerKey"} | {"question", "choices"} - alike
-            expected = f"expected the question and the options of {story.id!r}, "
-            expected += "another story and another answerKey"
-            for name in sorted(wrong):
-                value = files.shown(getattr(twin, name))
-                faults.append(f"{where} {name}: found {value}, {expected}")
+            for name in ("question", "choices"):
+                if getattr(twin, name) != getattr(story, name):
+                    faults.append(f"{where} {name}: found another, expected that of {story.id!r}")
+            for name in ("story", "answerKey"):
+                if getattr(twin, name) == getattr(story, name):
+                    faults.append(f"{where} {name}: found that of {story.id!r}, expected another")
         elif twin.twin_of:
             expected = "expected the id of a question that is no twin"
             faults.append(f"{where} twin_of: found {twin.twin_of!r}, {expected}")
@@ -193,7 +190,7 @@ def _faults_of_stories(items: pd.DataFrame) -> list[str]:
     return faults
 
 
-def _item(row: _Question, released: str) -> dict:
+def _item(row: _Question, release: str) -> dict:
     item_id = row.twin_of or row.id
     parts = _ID.fullmatch(item_id).groupdict()
     kind = QUESTIONS[parts["end"]]
@@ -210,7 +207,7 @@ def _item(row: _Question, released: str) -> dict:
         "question_type": kind,
         "choices": texts,
         "answer": answer,
-        "source": "authored" if row.author else released,
+        "source": "authored" if row.author else release,
         "scenario": row.scenario_name,
         "severity": int(parts["severity"]),
         "variant": MAIN,
@@ -237,18 +234,17 @@ def stories_of(questions: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
         if not aware:
             odd.append(state)
         actions = re.match(_JUDGMENT, judgment["question"].strip())
-        is_stance = sorted(judgment["choices"]) == ["Not reasonable", "Reasonable"]
-        if not actions or not is_stance or judgment["answer"] != "Reasonable":
+        if not actions or judgment["answer"] != "Reasonable":
             odd.append(judgment)
             continue
-        story = {**judgment, **actions.groupdict(), "set_id": judgment["group_id"]}
-        story["question"] = behavior["question"]
+        story = judgment | actions.groupdict()
+        story |= {"set_id": judgment["group_id"], "question": behavior["question"]}
         if aware:
             story["key_information"] = aware[1]
             if story["story"].startswith(aware[1]):
                 story["second_sentence"] = story["story"].removeprefix(aware[1]).strip()
         stories.append(story)
-    odd = pd.DataFrame(odd, columns=["place", "item_id", "question", "choices", "question_type"])
+    odd = pd.DataFrame(odd, columns=questions.columns)
     odd["found"] = odd["question"] + " " + odd["choices"].map(" / ".join)
     odd["expected"] = odd["question_type"].map(_FORMS)
     return story_table(stories), odd[["place", "item_id", "found", "expected"]]
