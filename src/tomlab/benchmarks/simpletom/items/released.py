@@ -145,7 +145,8 @@ def _rows(source: Path | str, config: str) -> list[tuple[int, Any]]:
     try:
         rows = datasets.load_dataset(source, config, split="test")
     except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
-        problem = f"neither a folder nor to be had from the hub ({error})"
+        reason = " ".join(str(error).split())[:200]
+        problem = f"neither a folder nor to be had from the hub ({reason})"
         raise InputError(f"{source}, {config}: {problem}") from None
     return [*enumerate(rows, start=1)]
 
