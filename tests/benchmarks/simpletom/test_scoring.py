@@ -555,7 +555,6 @@ HOSTILE = [
         [
             "behavior-qa/test.jsonl",
             "line 2: not JSON",
-            "row 1, id 'x_sev1_action', field story: found nothing",
         ],
     ),
     (
