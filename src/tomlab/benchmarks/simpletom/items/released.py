@@ -134,9 +134,9 @@ def _rows(source: Path | str, config: str) -> list[tuple[int, Any]]:
     if folder.is_dir():
         path = folder / config / "test.jsonl"
         rows, problems = files.json_lines(files.read_text(path))
-        if not rows:
-            problems.append("no row in it")
         refuse(problems, str(path))
+        if not rows:
+            raise InputError(f"{path}: no row in it")
         return rows
     if folder.exists() or isinstance(source, Path):
         raise InputError(f"{source}: expected a folder with {config}/test.jsonl and the like")
