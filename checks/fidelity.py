@@ -195,8 +195,8 @@ def of_run_ons(run: dict) -> Iterator[tuple[str, str]]:
     for text in texts:
         answer = visible(text)[0].strip()
         thoughts += answer != text.strip()
-        before = before_next_question(answer, is_read=bool)
-        run_ons += before is not None and before.strip() != answer
+        beginning = before_next_question(answer, is_read=bool)
+        run_ons += beginning is not None and beginning.strip() != answer
     yield "ALL-3", f"Among {len(texts):,} answers"
     yield "ALL-3", f"the number with a thinking block is {thoughts}"
     yield "ALL-3", f"the number with a further question is {run_ons}"
@@ -276,12 +276,12 @@ def of_yes_and_no(items: pd.DataFrame, responses: pd.DataFrame) -> Iterator[tupl
     unreadable = by_release["outcome"].eq("unparsed").sum()
     still_unreadable = by_paper["outcome"].eq("unparsed").sum()
     changed = by_release["score"].ne(by_paper["score"]).sum()
-    before = three_decimals(by_release["score"].mean())
-    after = three_decimals(by_paper["score"].mean())
+    by_release_share = three_decimals(by_release["score"].mean())
+    by_paper_share = three_decimals(by_paper["score"].mean())
     yield "FAN-3", f"Of SmolLM2-135M's {len(answers)} yes/no answers"
     yield "FAN-3", f"{unreadable - still_unreadable} more can be read"
     yield "FAN-3", f"{changed} get another verdict"
-    yield "FAN-3", f"from {before} to {after}"
+    yield "FAN-3", f"from {by_release_share} to {by_paper_share}"
 
 
 def cosine_gap(beliefs: pd.DataFrame, items: pd.DataFrame) -> pd.Series:

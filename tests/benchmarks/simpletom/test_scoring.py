@@ -549,13 +549,14 @@ def without(row, field):
 # What stands in place of a config's rows, and what is told of it.
 HOSTILE = [
     ({"judgment_qa": None}, ["judgment-qa/test.jsonl: cannot be read (No such file"]),
-    ({"behavior_qa": b""}, ["behavior-qa/test.jsonl", "no row in it"]),
+    ({"behavior_qa": b""}, ["behavior-qa/test.jsonl: no row in it"]),
     (
         {"behavior_qa": b'{"id": "x_sev1_action"}\n{"id": \n'},
-        [
-            "behavior-qa/test.jsonl",
-            "line 2: not JSON",
-        ],
+        ["behavior-qa/test.jsonl: 1 problem", "line 2: not JSON"],
+    ),
+    (
+        {"behavior_qa": [{"id": "x_sev1_action"}]},
+        ["behavior-qa/test.jsonl, row 1, id 'x_sev1_action', field story: found nothing"],
     ),
     (
         {"behavior_qa": [ACTION, ACTION | {"id": "food_item_4_sev2_judge"}]},

@@ -92,8 +92,8 @@ def with_wordings(questions: pd.DataFrame, stories: pd.DataFrame, seed: int = 0)
     for story in stories.to_dict("records"):
         judgment = judgment_of[story["story_id"]]
         for variant, question, options in judgment_wordings(story)[1:]:
-            item_id = f"{judgment['item_id']}:{variant}"
-            item = judgment | {"item_id": item_id, "variant": variant}
+            item = judgment | {"variant": variant}
+            item["item_id"] += f":{variant}"
             judgments.append(_asking(item, question, options, seed))
     items = pd.concat([questions[COLUMNS], pd.DataFrame(judgments, columns=COLUMNS)])
     return check(in_order(items), "items", "simpletom items")
@@ -157,8 +157,8 @@ def remind(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
         reminder = f"Question: {_options(state)}\nAnswer: {answer}\n"
         reminders.append((state["story_id"], reminder, key is not None))
     columns = ["story_id", "reminder", "reminder_parsed"]
-    applied = items.query("question_type != 'mental_state'")
-    return applied.merge(pd.DataFrame(reminders, columns=columns), on="story_id")
+    reminders = pd.DataFrame(reminders, columns=columns)
+    return items.query("question_type != 'mental_state'").merge(reminders, on="story_id")
 
 
 def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:

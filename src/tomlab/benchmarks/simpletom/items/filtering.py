@@ -48,14 +48,15 @@ def valid(stories: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
     """
     people = annotations[annotations["annotator_kind"] == "human"]
     no = people[people["answer"] == "no"]
-    objections = (no["question"] + ": no by " + no["annotator"]).groupby(no["story_id"])
+    objections = no["question"] + ": no by " + no["annotator"]
+    reasons = objections.groupby(no["story_id"]).agg("; ".join)
     answers = people.groupby(["story_id", "annotator"]).size()
     complete = answers[answers == len(QUESTIONS)].groupby("story_id").size()
     story_ids = stories["story_id"]
     verdicts = pd.DataFrame(
         {
             "annotators": complete.reindex(story_ids, fill_value=0),
-            "reason": objections.agg("; ".join).reindex(story_ids, fill_value=""),
+            "reason": reasons.reindex(story_ids, fill_value=""),
             "status": "unannotated",
         }
     )

@@ -68,9 +68,9 @@ class _Question(BaseModel, strict=True):
         labels = self.choices.label
         are_labels = labels in (["A", "B"], ["A", "B", "C"])
         if not are_labels or self.answerKey not in labels or len(set(texts)) != len(labels):
-            found = f"{files.shown(self.choices.model_dump())}, answerKey {self.answerKey!r}"
+            values = f"{files.shown(self.choices.model_dump())}, answerKey {self.answerKey!r}"
             expected = "as many different texts as labels, A, B or A, B, C, and one as answerKey"
-            raise ValueError(f"field choices: found {found}, expected {expected}")
+            raise ValueError(f"field choices: found {values}, expected {expected}")
         return self
 
 
@@ -134,9 +134,9 @@ def _rows(source: Path | str, config: str) -> list[tuple[int, Any]]:
     if folder.is_dir():
         path = folder / config / "test.jsonl"
         rows, problems = files.json_lines(files.read_text(path))
-        if not rows:
-            problems.append("no row in it")
         refuse(problems, str(path))
+        if not rows:
+            raise InputError(f"{path}: no row in it")
         return rows
     if folder.exists() or isinstance(source, Path):
         raise InputError(f"{source}: expected a folder with {config}/test.jsonl and the like")
@@ -199,7 +199,7 @@ def _item(row: _Question, release: str) -> dict:
         item_id = f"{parts['story_id']}/{kind}"
     texts = row.choices.text
     answer = texts[row.choices.label.index(row.answerKey)]
-    others = [text for text in texts if text != answer]
+    alternatives = [text for text in texts if text != answer]
     item = {
         **row.model_dump(),
         **parts,
@@ -213,7 +213,7 @@ def _item(row: _Question, release: str) -> dict:
         "severity": int(parts["severity"]),
         "variant": MAIN,
         # What fits if X knew: the other option of a story, the right one of a twin.
-        "reality": others[0],
+        "reality": alternatives[0],
     }
     if row.twin_of:
         item |= {"item_id": f"{item_id}:{AWARE}", "variant": AWARE, "reality": answer}

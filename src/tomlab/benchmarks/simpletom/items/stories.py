@@ -25,7 +25,7 @@ def story_table(rows: list[dict]) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object).fillna("")
     sentences = table["key_information"] + " " + table["second_sentence"]
     table["story"] = table["story"].where(table["story"] != "", sentences.str.strip())
-    return table.astype({**dict.fromkeys(COLUMNS, str), "severity": int})
+    return table.astype(str).astype({"severity": int})
 
 
 def format_problems(story: Mapping) -> list[str]:
