@@ -9,9 +9,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from tomlab.asking import prompts, techniques
-from tomlab.asking.likelihood import is_weighed
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS, read_sets, scenario_of, source_of
 from tomlab.errors import InputError
+from tomlab.models.specs import LIKELIHOOD
 from tomlab.records.files import yaml_beside
 from tomlab.records.tidy import check
 from tomlab.scoring.choices import AS_RELEASED, OURS, demand_orders, key_of, shuffled
@@ -204,7 +204,7 @@ def is_yn(kind: str) -> bool:
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
     """The items that a method is asked: with the short context, none about people not in it."""
-    if is_weighed(method):
+    if method.endswith(LIKELIHOOD):
         items = items[items["question_type"].str.endswith(("_choice", "_yn"))]
     return items if METHODS[method].context == "full" else items[~items["long_only"].astype(bool)]
 
