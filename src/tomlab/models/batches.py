@@ -108,6 +108,7 @@ class _Asking:
         """Tell how far the batches are; of Anthropic's that is known when they are over."""
         batches = self.under_way
         status = ""
+        self.run.left = ""
         if batches:
             asked = sum(len(batch.keys) for batch in batches)
             answered = sum(self.answered.get(batch.name, 0) for batch in batches)
