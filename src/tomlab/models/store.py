@@ -89,7 +89,7 @@ class Store:
         `StoreError` for a damaged or newer one, which is left alone.
         """
         self.path = Path(path)
-        with self._faults():
+        with self.faults():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             # One at a time: SQLite fails at once where another is opening it, whatever its timeout.
             with FileLock(f"{path}.lock"):
@@ -112,7 +112,7 @@ class Store:
         self._db.close()
 
     @contextmanager
-    def _faults(self) -> Iterator[None]:
+    def faults(self) -> Iterator[None]:
         """Faults of the file as one sentence."""
         try:
             yield
@@ -123,13 +123,13 @@ class Store:
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
         """The database, for changes of which all or none are made."""
-        with self._faults(), self._db:
+        with self.faults(), self._db:
             self._db.execute("BEGIN IMMEDIATE")
             yield self._db
 
     def all(self, command: str, *values: Any) -> list[tuple]:
         """The rows that a command gives."""
-        with self._faults():
+        with self.faults():
             return self._db.execute(command, values).fetchall()
 
     def lock(self, model: str) -> FileLock:
@@ -209,7 +209,7 @@ class Store:
         """The answers that the stages of a benchmark or of a folder such as `6_fresh` asked for, as
         `row`, with `uses` in lines.
         """
-        with self._faults():
+        with self.faults():
             cursor = self._db.execute(KEPT, [name])
             cursor.row_factory = sqlite3.Row
             for answer in cursor:

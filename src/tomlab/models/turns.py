@@ -38,7 +38,8 @@ async def alone(store: Store, model: str) -> AsyncIterator[None]:
                 )
             await asyncio.sleep(LOOK)
     try:
-        holder.write_text(f"{stage() or 'a run'}, process {os.getpid()}, at {store.path}")
+        with store.faults():
+            holder.write_text(f"{stage() or 'a run'}, process {os.getpid()}, at {store.path}")
         yield
     finally:
         lock.release()
