@@ -176,7 +176,7 @@ def make_items(content: Mapping[str, Any]) -> None:
         if all(entry["provider"] in ("embedded", "baseline") for entry in named.values()):
             stages.append(f"filtering@{name}")
     if stages:
-        command = [sys.executable, "-m", "tomlab.pipeline.start", "--for"]
+        command = [sys.executable, "-m", "tomlab.pipeline.run"]
         command += [sys.executable, "-m", "dvc", "repro", *sorted(stages)]
         subprocess.run(command, cwd=paths.ROOT, stdout=sys.stderr, check=False)
 
