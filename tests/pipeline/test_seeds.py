@@ -120,7 +120,7 @@ def written(**seeds):
         yield writing.TEMPLATE.request(draft, seed=seed)
     gold = records.read_records(DATA / "omnitom/stories.jsonl")
     for story in gold[:9]:
-        options = {"examples": gold, "examples_seed": drawn, "seed": seed}
+        options = {"examples": gold, "examples_seed": drawn, "seed": seed, "max_tokens": 50}
         yield omnitom_writing.EXTRACTION.request(story, **options)
 
 

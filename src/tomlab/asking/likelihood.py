@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from tomlab.asking import prompts
+from tomlab.asking.protocol import in_words_of_a_model
 from tomlab.models.specs import GENERATION, LIKELIHOOD, ModelSpec
 from tomlab.scoring.choices import options_of
 
@@ -61,4 +62,4 @@ def said(benchmark: Any, item: Mapping, method: str, weighed: Weighed, told: str
     """An answer as a model would give it that chose what is likeliest, for the scorers."""
     picks = likeliest(weighed, told)
     answer = benchmark.labelled(item, picks) if hasattr(benchmark, "labelled") else picks[0]
-    return benchmark.reference({**item, "answer": answer}, method, 0)["gold"]
+    return in_words_of_a_model(benchmark, item, answer, method)

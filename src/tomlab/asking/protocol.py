@@ -68,6 +68,11 @@ class Benchmark(Protocol):
         """The metrics table by model and method, each number with its 95 % interval."""
 
 
+def in_words_of_a_model(benchmark: Benchmark, item: Mapping, answer: str, method: str) -> str:
+    """An answer to an item as a model would write it: that of the gold baseline, were it right."""
+    return benchmark.reference({**item, "answer": answer}, method, 0)["gold"]
+
+
 def strange_methods(benchmark: Benchmark, named: Mapping[str, Iterable[str]]) -> list[str]:
     """Methods that a benchmark does not have, in words. named: methods by where they are named."""
     return [

@@ -39,17 +39,20 @@ class Step:
     name: str
     parse: Callable[[str, Draft], Any]
     prompt: str = ""
-    fills: Mapping[str, str] = field(default_factory=dict)
+    fills: dict[str, str] = field(default_factory=dict)
     shared: Collection[str] | None = None
-    options: Mapping[str, float] = field(default_factory=dict)
+    options: dict[str, float] = field(default_factory=dict)
     goes_to: str = ""
     count: int = 1
     good: str = "parsed"
 
     def request(self, draft: Draft, **options: Any) -> Request:
-        values = draft | {place: draft[name] for place, name in self.fills.items()}
+        values = dict(draft)
+        for placeholder, name in self.fills.items():
+            values[placeholder] = draft[name]
         prompt = self.prompt.format_map(draft)
-        return attempts.request(prompt, values, shared=self.shared, **{**self.options, **options})
+        options = self.options | options
+        return attempts.request(prompt, values, shared=self.shared, **options)
 
 
 def steps(file: str, parsers: Mapping[str, Callable]) -> dict[str, Step]:
@@ -68,23 +71,25 @@ class Writer:
 
     ask: Callable[[Sequence[Request]], Awaitable[Sequence[Response]]]
     source: str  # llm:<model>
-    options: Mapping[str, Any]
+    options: dict[str, Any]
     rows: list[Draft] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
 
     async def take(self, step: Step, drafts: Sequence[Draft], **options: Any) -> list[Draft]:
         """The drafts after a step, without those whose answer could not be read."""
-        requests = [step.request(draft, **{**self.options, **options}) for draft in drafts]
+        options = self.options | options
+        requests = [step.request(draft, **options) for draft in drafts]
         responses = await self.ask(requests)
-        written = []
+        rows = []
         for request, response, draft in zip(requests, responses, drafts, strict=True):
             if response.reply:
                 self.replies.append(response.reply)
-            asked = draft | {"prompt": request.messages[-1]["content"], "source": self.source}
+            prompt = request.messages[-1]["content"]
+            asked = draft | {"prompt": prompt, "source": self.source}
             for number, result in enumerate(_results(step, response, asked)):
-                written.append(asked | {"step": step.name, step.name: number} | result)
-        self.rows += written
-        return [row for row in written if row["status"] == step.good]
+                rows.append(asked | {"step": step.name, step.name: number} | result)
+        self.rows += rows
+        return [row for row in rows if row["status"] == step.good]
 
 
 def _results(step: Step, response: Response, draft: Draft) -> list[Draft]:
@@ -96,7 +101,8 @@ def _results(step: Step, response: Response, draft: Draft) -> list[Draft]:
     text, open_thought = visible(reply.text)
     is_cut = open_thought or reply.finish_reason == "length"
     # "Sorry" opens many a line of a conversation; a refusal has no label.
-    failure = unanswered("" if ":" in text else text, reply.finish_reason, open_thought)
+    refusal = "" if ":" in text else text
+    failure = unanswered(refusal, reply.finish_reason, open_thought)
     if is_cut:
         text = _whole_lines(text)
     if reply.finish_reason == "refusal" or not re.search(r"\w", text):
@@ -105,14 +111,15 @@ def _results(step: Step, response: Response, draft: Draft) -> list[Draft]:
         values = step.parse(text, draft | {"is_cut": is_cut})
     if isinstance(values, Unparsed):
         values = [values] * step.count
+    elif not isinstance(values, list):
+        values = [values]
     results = []
-    for value in values if isinstance(values, list) else [values]:
-        result = {"status": step.good, "reason": "", "text": reply.text}
+    for value in values:
         if isinstance(value, Unparsed):
-            result |= {"status": failure, "reason": str(value)}
-        else:
-            result |= {step.goes_to: value} if step.goes_to else value
-        results.append(result)
+            results.append({"status": failure, "reason": str(value), "text": reply.text})
+            continue
+        fields = {step.goes_to: value} if step.goes_to else value
+        results.append({"status": step.good, "reason": "", "text": reply.text} | fields)
     return results
 
 
@@ -130,7 +137,8 @@ def labelled_lines(text: str, labels: Collection[str], prompt: str = "") -> list
     Case, numbers, bullets, bold type and a remark in brackets behind a label do not matter. Where
     `prompt` ended with a label, a first line without one has that.
     """
-    names = "|".join(map(re.escape, sorted(labels, key=len, reverse=True)))
+    longest_first = sorted(labels, key=len, reverse=True)
+    names = "|".join(re.escape(label) for label in longest_first)
     labelled = re.compile(rf"(?i)[\W\d_]*({names})\s*(?:\([^()]*\))?[ \t*]*:[ \t*]*(.*)")
     spelling = {label.casefold(): label for label in labels}
     last_line = prompt.rstrip().rpartition("\n")[2]
@@ -157,12 +165,13 @@ def labelled_values(
     with a text, and nothing else among them.
     """
     pairs = labelled_lines(text, fields, prompt)
-    order = [label for label, _ in pairs]
+    labels = [label for label, _ in pairs]
     for label in fields:
-        if order.count(label) != 1:
-            return Unparsed(f"{label}: stands {order.count(label)} times, expected once")
-    places = [place for place, label in enumerate(order) if label]
-    if "" in order[places[0] : places[-1]]:
+        count = labels.count(label)
+        if count != 1:
+            return Unparsed(f"{label}: stands {count} times, expected once")
+    places = [labels.index(label) for label in fields]
+    if "" in labels[min(places) : max(places)]:
         return Unparsed("text without a label between the lines")
     values = dict(pairs)
-    return {field: values[label] for label, field in fields.items()}
+    return {name: values[label] for label, name in fields.items()}

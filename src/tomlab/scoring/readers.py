@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from tomlab.asking.protocol import Benchmark
+from tomlab.asking.protocol import Benchmark, in_words_of_a_model
 from tomlab.scoring.choices import options_of
 from tomlab.scoring.cues import readers_of, speakers_of, versions_by_lines, words_of
 from tomlab.scoring.stats import balanced_interval, cluster_interval
@@ -46,7 +46,7 @@ def reader(
             named = [name for name in people if (asked_about, name.lower()) in knowers]
             answer = ", ".join(named) or "Nobody"
         if answer:
-            response = benchmark.reference(item | {"answer": answer}, method, 0)["gold"]
+            response = in_words_of_a_model(benchmark, item, answer, method)
             rows.append({"item_id": item["item_id"], "response": response})
     responses = pd.DataFrame(rows).assign(model=NAME, method=method)
     return results, benchmark.score(items, responses)

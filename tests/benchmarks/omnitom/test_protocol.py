@@ -15,7 +15,7 @@ from tomlab.asking import evaluation, prompts
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import calibration, judges
 from tomlab.benchmarks.omnitom.alignment import Alignment
-from tomlab.benchmarks.omnitom.items.compose import KEYS, given_table, table_text
+from tomlab.benchmarks.omnitom.items.compose import KEYS, table_text
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, rows
 from tomlab.errors import InputError
 from tomlab.models import specs
@@ -111,7 +111,7 @@ def test_level_4_of_labelling_has_labelled_examples_and_no_emphasis():
     system, _ = omnitom.messages(row, "stage2-L4")
     shown = [prompts.load("omnitom/label-L3")]
     for example in json.loads(row["examples"]):
-        shown += [example["story"], given_table(example["beliefs"]), table_text(rows(example), 2)]
+        shown += [example["story"], table_text(rows(example), 0), table_text(rows(example), 2)]
     assert in_order(system["content"], shown)
     assert prompts.load(f"omnitom/emphasis-{row['category']}") not in system["content"]
 
@@ -169,14 +169,14 @@ def words(text):
 
 @pytest.mark.parametrize("method", [*TABLES, "linked", "stage1-L3-perspective-first"])
 def test_a_users_files_replace_every_word_but_the_data(method, tmp_path):
-    row = LINKED if method == "linked" else item(method)
+    row = LINKED | {"group_id": "1", "category": "FBT"} if method == "linked" else item(method)
     files = own_files(tmp_path, omnitom.METHODS[method].prompts)
     data = [row["story"], row["question"], *row["choices"], *KEYS]
     if method != "linked":
         data += [CATEGORIES[row["category"]], row["group_id"]]
     if method.endswith("L4"):
         for example in json.loads(row["examples"]):
-            data += [example["story"], given_table(example["beliefs"])]
+            data += [example["story"], table_text(rows(example), 0)]
             data.append(table_text(rows(example), int(method[5])))
     for message in omnitom.messages(row, method, files):
         assert "§" in message["content"]

@@ -27,7 +27,6 @@ from tomlab.benchmarks.omnitom.items.compose import (
     records_of,
     table_text,
 )
-from tomlab.benchmarks.omnitom.items.labels import same_rows
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, DIMENSIONS, Row
 from tomlab.benchmarks.omnitom.metrics import f1_by_order
 from tomlab.errors import InputError
@@ -231,8 +230,8 @@ def test_equal_beliefs_take_their_rows_in_turn():
         "beliefs": [record()["beliefs"][1], record(context="Temporal")["beliefs"][1]]
     }
     rows = omnitom_records.rows(twice)
-    assert same_rows(rows, rows) == rows
-    assert same_rows(rows, rows[:1]) == [rows[0], None]
+    assert scoring.same_rows(rows, rows) == rows
+    assert scoring.same_rows(rows, rows[:1]) == [rows[0], None]
 
 
 # How an answer was read and what decided, in words
@@ -441,8 +440,8 @@ def test_groups_of_an_interval_are_families(stage):
 def test_tombench_has_790_families_on_which_intervals_cluster():
     tombench = omnitom_records.read_tombench(TOMBENCH)
     records = [
-        {**record(number), **story}
-        for number, story in enumerate(tombench.to_dict("records"), start=1)
+        {**record(number), "story_category": category, "story": story}
+        for number, category, story in tombench[["story_category", "story"]].itertuples()
     ]
     found = families(records)
     assert (len(found), len(set(found.values()))) == (916, 790)

@@ -552,10 +552,11 @@ HOSTILE = [
     ({"behavior_qa": b""}, ["behavior-qa/test.jsonl: no row in it"]),
     (
         {"behavior_qa": b'{"id": "x_sev1_action"}\n{"id": \n'},
-        [
-            "behavior-qa/test.jsonl, line 2: not JSON",
-            "row 1, id 'x_sev1_action', field story: found nothing",
-        ],
+        ["behavior-qa/test.jsonl: 1 problem", "line 2: not JSON"],
+    ),
+    (
+        {"behavior_qa": [{"id": "x_sev1_action"}]},
+        ["behavior-qa/test.jsonl, row 1, id 'x_sev1_action', field story: found nothing"],
     ),
     (
         {"behavior_qa": [ACTION, ACTION | {"id": "food_item_4_sev2_judge"}]},

@@ -11,7 +11,7 @@ import pandas as pd
 from tomlab.benchmarks.omnitom import alignment
 from tomlab.benchmarks.omnitom.alignment import Alignment
 from tomlab.benchmarks.omnitom.items.compose import KEYS, METHODS, gold_rows
-from tomlab.benchmarks.omnitom.items.labels import labels_for, same_rows
+from tomlab.benchmarks.omnitom.items.labels import labels_for, paired
 from tomlab.benchmarks.omnitom.items.parsing import Parsed, normal_label, parse
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, Row
 from tomlab.errors import InputError
@@ -108,6 +108,22 @@ def _labelling(said: Parsed, gold: Sequence[Row]) -> dict:
     rows = f"{sum(row is not None for row in labelled)} of {len(gold)} given beliefs have their row"
     told = f"{rows}, {right} of {len(cells)} labels are right (by position: {by_place})"
     return {"stage": 2, "rule": told, "score": right / len(cells), "detail": detail}
+
+
+def same_rows(gold: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
+    """The predicted row of each gold belief, or None, as in the released `run_replication.py`.
+
+    Only a row with all its labels' cells counts. Actor and belief are gold's but for case, spaces,
+    quotation marks around them, and full stops at the end of the belief.
+    """
+    whole = [row for row in predicted if DIMENSIONS.keys() <= row.labels.keys()]
+    return paired(gold, whole, _as_released)
+
+
+def _as_released(row: Row) -> tuple[str, str]:
+    actor = " ".join(row.actor.split())
+    belief = " ".join(row.belief.split()).rstrip(".")
+    return actor.lower().strip("\"'"), belief.lower().strip("\"'")
 
 
 _KEY = ("item_id", "model", "method", "sample")

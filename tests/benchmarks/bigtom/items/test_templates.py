@@ -286,7 +286,7 @@ def test_medium_is_the_first_verb_of_perception(text, expected):
     ],
 )
 def test_agent_is_the_first_word_of_the_initial_belief_answer(answer, name):
-    assert agent_name({"belief_answer_not_aware": answer}) == name
+    assert agent_name(answer) == name
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_set_without_a_record_is_read_without_this_check(refusal):
                 "beliefQAs__0__missed_info_accessibility": "accessible",
                 "beliefQAs__0__question_type": "tom:belief:accessible",
             },
-            "beliefQAs.0.missed_info_accessibility: found accessible, expected inaccessible",
+            "beliefQAs.0.question_type: found tom:belief:accessible, expected tom:belief:inac",
         ),
         (
             {"beliefQAs__1__correct_answer": "Ilse believes that Bruno saw a quince tree."},

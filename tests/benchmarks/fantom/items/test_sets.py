@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fantom_quince import own_set, question_set
+from tomlab.benchmarks.fantom.items.compose import compose
 from tomlab.benchmarks.fantom.items.contexts import turns
+from tomlab.benchmarks.fantom.items.filtering import overlap
 from tomlab.benchmarks.fantom.items.sets import read_sets
 from tomlab.errors import InputError
 
@@ -51,9 +53,20 @@ def test_keys_of_ones_own_are_kept(file):
     assert read_sets(file([record])) == [record]
 
 
-def test_scenario_of_a_belief_is_filled_in_from_its_type(file):
-    left_out = {"beliefQAs__0__missed_info_accessibility": None}
-    assert read_sets(file([question_set(**left_out)])) == [question_set()]
+def test_scenario_of_a_belief_that_does_not_say_it_is_that_of_its_type(file):
+    without = question_set(beliefQAs__0__missed_info_accessibility=None)
+    accessible = {
+        "beliefQAs__0__missed_info_accessibility": None,
+        "beliefQAs__0__question_type": "tom:belief:accessible",
+    }
+    other = question_set("13-0-0", **accessible)
+    assert read_sets(file([without, other])) == [without, other]
+    items = compose([without, other])
+    beliefs = items[items["item_id"].str.endswith("belief_dist:0")]
+    assert beliefs["scenario"].tolist() == ["inaccessible", "accessible"]
+    assert beliefs["set_scenario"].tolist() == ["inaccessible", "accessible"]
+    assert overlap([without, other])["scenario"].tolist()[0] == "inaccessible"
+    assert compose([without]).equals(compose([question_set()]))
 
 
 @pytest.mark.parametrize(
@@ -104,8 +117,8 @@ def test_field_at_fault_is_named_with_what_was_found_and_expected(complaint, cha
 
 def test_belief_with_another_scenario_than_that_of_its_type_is_refused(complaint):
     said = complaint([question_set(beliefQAs__0__question_type="tom:belief:accessible")])
-    assert "set_id '12-0-1', field beliefQAs.missed_info_accessibility" in said
-    assert "expected 'accessible' as in question_type" in said
+    assert "set_id '12-0-1', field beliefQAs.0: missed_info_accessibility: found" in said
+    assert "expected that of 'tom:belief:accessible'" in said
 
 
 @pytest.mark.parametrize("set_id", ["", "12", "12-0", "12-0-1-2", "12-0-", "1 2-0-1", "12-0-1\n"])

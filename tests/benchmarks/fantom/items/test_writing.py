@@ -279,8 +279,10 @@ def test_outline_at_fault_is_named(tmp_path, right, wrong, said):
 def parsed(text, present=("Anna", "Ben", "Gina"), change=None):
     """The segment of a conversation, to which Dora comes last, that begins with `change`."""
     kind, person, _ = change or ("conversation", present[0], "")
-    talk = {"kind": kind, "person": person, "present": present, "segments": [], "heard": []}
+    talk = {"kind": kind, "present": present, "segments": [], "heard": []}
     talk |= {"characters": HERE, "prompt": f"Go on.\n{person}:"}
+    if change:
+        talk["person"] = person
     made = formats.parse_segment(text, talk)
     return made if isinstance(made, Unparsed) else made["segments"][-1]
 

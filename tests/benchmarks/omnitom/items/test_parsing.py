@@ -15,13 +15,14 @@ from tomlab.benchmarks.omnitom.items.parsing import (
     parse,
 )
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, Row
+from tomlab.scoring.similarity import plain
 
 FACT, BELIEF = Row("world", "The key is in the vase", "0"), Row("Ines", "The key is gone", "1")
 
 
-def read(text, columns=()):
+def read(text):
     """The usable rows, where nothing was lost."""
-    parsed = parse(text, columns)
+    parsed = parse(text)
     assert parsed.lost == []
     assert parsed.reason == ""
     return parsed.rows
@@ -172,14 +173,6 @@ def test_all_labels_are_read_by_whatever_name_their_column_has():
     assert read(text) == [
         Row("Ines", "The key is gone", "1", dict(zip(DIMENSIONS, labels, strict=True)))
     ]
-    [row] = read("| Actor | Belief |\n|---|---|\n| Ines | A |", LABELLING)
-    assert row == Row("Ines", "A", "", dict.fromkeys(DIMENSIONS, ""))
-
-
-def test_columns_that_were_not_asked_for_are_left_out():
-    text = "Actor | Belief | Order | Truth-Status\nInes | A | 1 | True"
-    assert read(text, EXTRACTION) == [Row("Ines", "A", "1")]
-    assert read(text, ["actor", "belief", "truth_status"])[0].labels == {"truth_status": "True"}
 
 
 def test_table_given_and_repeated_is_not_the_answer():
@@ -263,8 +256,8 @@ def test_labels_stand_beside_the_belief_or_in_an_object():
     beside = '{"actor": "Ines", "belief": "A", "Truth-Status": true, "order": 2, "context": null}'
     inside = '{"actor": "Ines", "belief": "A", "labels": {"order": "2", "truth_status": "True"}}'
     for text in (beside, inside):
-        [row] = read(text, LABELLING)
-        assert (row.order, row.labels["truth_status"], row.labels["context"]) == ("2", "True", "")
+        [row] = read(text)
+        assert row.labels == {"order": "2", "truth_status": "True"}
 
 
 def test_whole_objects_of_cut_off_json_are_kept_and_the_rest_is_lost():
@@ -488,7 +481,6 @@ def test_any_table_is_read_back_from_any_dialect(table, data):
     )
     fenced = data.draw(st.sampled_from(["{}", "```\n{}\n```", "As asked:\n\n{}\n\nAll told."]))
     assert read(fenced.replace("{}", text)) == rows
-    assert read(text, keys) == rows
 
 
 @given(tables(min_size=2), st.data())
@@ -536,9 +528,9 @@ PIECES = st.lists(
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.one_of(st.text(), HOSTILE, PIECES), st.sampled_from([(), EXTRACTION, LABELLING]))
-def test_no_text_is_too_hostile(text, columns):
-    parsed = parse(text, columns)
+@given(st.one_of(st.text(), HOSTILE, PIECES))
+def test_no_text_is_too_hostile(text):
+    parsed = parse(text)
     assert bool(parsed.reason) == (not parsed.rows)
     assert all(lost in text for lost in parsed.lost)
     assert all(row.actor.strip() and row.belief.strip() for row in parsed.rows)
@@ -560,6 +552,6 @@ def test_any_text_is_a_legal_label_or_none(dimension, text):
 @given(tables(), st.randoms())
 def test_every_row_of_a_shuffled_answer_finds_its_belief(table, random):
     _, rows = table
-    assume(len({(row.actor, *re.findall(r"\w+", row.belief)) for row in rows}) == len(rows))
+    assume(len({(row.actor, plain(row.belief)) for row in rows}) == len(rows))
     shuffled = random.sample(rows, len(rows))
     assert labels_for(rows, shuffled) == rows

@@ -2,7 +2,7 @@
 
 import random
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +12,7 @@ import pandas as pd
 from tomlab.asking import prompts, techniques
 from tomlab.benchmarks.bigtom.items.templates import read_templates
 from tomlab.errors import InputError
+from tomlab.records.files import yaml_beside
 from tomlab.records.tidy import check
 from tomlab.scoring.answers import baselines
 from tomlab.scoring.choices import AS_RELEASED, OURS, demand_orders, key_of, shuffled
@@ -19,37 +20,22 @@ from tomlab.scoring.choices import AS_RELEASED, OURS, demand_orders, key_of, shu
 NAME = "bigtom"
 UNIT, STRATA = "group_id", ()
 VARIABLES = ("forward_belief", "forward_action", "backward_belief")
-# The event of each condition, what the agent perceives of it, and what the agent then does.
-ENDINGS = {
-    "true_belief": ("causal_event", "aware_of_event", "action_new_state"),
-    "false_belief": ("causal_event", "not_aware_of_event", "action_initial_state"),
-    "true_control": ("random_event", "aware_of_random_event", "action_initial_state"),
-    "false_control": ("random_event", "not_aware_of_random_event", "action_initial_state"),
-}
+_TEXTS = yaml_beside(__file__)
+ENDINGS = _TEXTS["endings"]  # by condition
 KEYS = ("a", "b")
 
 
 class Method(NamedTuple):
     """How a question is put."""
 
-    prompts: tuple[str, ...]  # the names of the prompt files that go into a request
+    prompts: Sequence[str]  # the names of the prompt files that go into a request
     cot: bool = False
     max_tokens: int = 100
     main_only: bool = True  # true- and false-belief cells, as in Table 7; else all (Tables 8, 9)
 
 
-# The release gives chat models the instruction of Fig. 10 with and without the example; Fig. 12
-# prints the one for text models. 100 tokens are its default, for a thought 200 and an answer 30.
-_PLAIN, _COT, _SHOWN = "bigtom/instruction", "bigtom/instruction-cot", "bigtom/example-question"
-METHODS = {
-    "0-shot": Method((_PLAIN,), main_only=False),
-    "0-shot-cot": Method((_COT,), cot=True, max_tokens=230),
-    "1-shot": Method((_PLAIN, _SHOWN, "bigtom/example-answer")),
-    "1-shot-cot": Method((_COT, _SHOWN, "bigtom/example-answer-cot"), cot=True, max_tokens=230),
-    "likelihood": Method(("techniques/likelihood",), max_tokens=1, main_only=False),
-    **techniques.methods("0-shot", Method((_PLAIN,))),
-}
-
+METHODS = {name: Method(**options) for name, options in _TEXTS["methods"].items()}
+METHODS |= techniques.methods("0-shot", METHODS["0-shot"]._replace(main_only=True))
 
 # The release's script evaluates one condition and starts Python's random numbers with this.
 RELEASED_SEED = 0
@@ -111,9 +97,9 @@ def _item(
     state never changed: in both controls and, since the story stops before the event, in
     percept-to-belief (which the release keys otherwise: Sec. 3.1 means the initial belief).
     """
-    event, percept, action = ENDINGS[condition]
-    # What tells of the agent's mind: the percept or, backward, the action it led to.
-    last = action if variable == "backward_belief" else percept
+    event, last, action = ENDINGS[condition]
+    if variable == "backward_belief":
+        last = action  # tells of the agent's mind as what they perceive does elsewhere
     sentences = ["context", "desire", "percept"]
     if initial_belief:
         sentences.append("belief")
@@ -124,7 +110,7 @@ def _item(
     kind = "action" if variable == "forward_action" else "belief"
     aware = template[f"{kind}_answer_aware"]
     not_aware = template[f"{kind}_answer_not_aware"]
-    is_changed = "causal_event" in sentences
+    reality = aware if "causal_event" in sentences else not_aware
     item_id = f"{template['template_id']}/{variable}/{condition}/{initial_belief}"
     duplicate_of = ""
     if variable == "backward_belief" and condition == "false_control":
@@ -137,13 +123,13 @@ def _item(
         "story": story,
         "question": template[f"{kind}_question"],
         "choices": shuffled([aware, not_aware], seed, item_id),
-        "answer": aware if is_changed and condition == "true_belief" else not_aware,
+        "answer": reality if condition == "true_belief" else not_aware,
         "source": template["source"],
         "variable": variable,
         "condition": condition,
         "initial_belief": initial_belief,
         "background": background,
-        "reality": aware if is_changed else not_aware,
+        "reality": reality,
         "duplicate_of": duplicate_of,
     }
 
@@ -163,13 +149,13 @@ def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = No
     """The chat messages for one item: instruction, the example as a turn of its own, the question,
     which has story, question and lettered options in the layout of Fig. 11.
     """
-    wanted = METHODS[method]
-    if isinstance(wanted, techniques.TwoStep):
-        return wanted.messages(messages, item, f"Question: {item['question']}", replaced)
-    texts = [prompts.load(name, replaced) for name in wanted.prompts]
+    how = METHODS[method]
+    if isinstance(how, techniques.TwoStep):
+        return how.messages(messages, item, f"Question: {item['question']}", replaced)
+    texts = [prompts.load(name, replaced) for name in how.prompts]
     roles = ("system", "user", "assistant")
-    turns = [{"role": r, "content": t} for r, t in zip(roles, texts, strict=False)]
-    options = "\n".join(f"{k}){text}" for k, text in zip(KEYS, item["choices"], strict=True))
+    turns = [{"role": role, "content": text} for role, text in zip(roles, texts, strict=False)]
+    options = "\n".join(f"{key}){text}" for key, text in zip(KEYS, item["choices"], strict=True))
     asked = f"Question: {item['question']}\nChoose one of the following:\n{options}"
     return [*turns, {"role": "user", "content": f"Story: {item['story']}\n{asked}"}]
 

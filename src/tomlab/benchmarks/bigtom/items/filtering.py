@@ -71,12 +71,16 @@ def diversity(templates: pd.DataFrame, by_model: Mapping[str, Mapping[str, str]]
         for dimension, author in LABELLED_BY.items():
             labels = part[dimension].replace("", None)
             filled = labels.fillna(labels_by_model.get(dimension, {}))
-            row = {"source": source, "dimension": dimension}
-            row["distinct"] = filled.str.lower().nunique()
-            row["templates"] = len(part)
-            row["unlabelled"] = filled.isna().sum()
             labelled_by = [author] if labels.count() else []
             if filled.count() > labels.count():
                 labelled_by.append("model")
-            rows.append(row | {"labelled_by": " and ".join(labelled_by) or "nobody"})
+            row = {
+                "source": source,
+                "dimension": dimension,
+                "distinct": filled.str.lower().nunique(),
+                "templates": len(part),
+                "unlabelled": filled.isna().sum(),
+                "labelled_by": " and ".join(labelled_by) or "nobody",
+            }
+            rows.append(row)
     return pd.DataFrame(rows)

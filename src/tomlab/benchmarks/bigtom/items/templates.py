@@ -38,20 +38,20 @@ def read_templates(path: Path | str, *, may_be_empty: bool = False) -> pd.DataFr
     table = files.read_form(path, FORM, header=LAYOUT, delimiter=";")
     if table.empty and not may_be_empty:
         raise InputError(f"{path}: no template in it")
-    released = table["writer"].isin(["auto", "user"])
-    numbered = [f"{path.stem}-{row:03d}" for row in table.index]
-    table["template_id"] = table["template_id"].mask(released, numbered)
-    table["source"] = table["writer"].mask(released, f"released:{path.stem}")
-    twice = table.duplicated("template_id") | table.duplicated([*LAYOUT[:-2]])
-    faults = [f"row {row}: its texts or its template_id stand above" for row in table.index[twice]]
-    refuse(faults, str(path))
+    is_released = table["writer"].isin(["auto", "user"])
+    numbers = [f"{path.stem}-{row:03d}" for row in table.index]
+    table["template_id"] = table["template_id"].mask(is_released, numbers)
+    table["source"] = table["writer"].mask(is_released, f"released:{path.stem}")
+    is_repeated = table.duplicated("template_id") | table.duplicated([*LAYOUT[:-2]])
+    rows = table.index[is_repeated]
+    refuse([f"row {row}: its texts or its template_id stand above" for row in rows], str(path))
     table[[*STORY]] = table["story"].str.extract(SENTENCES) + "."
-    beside = path.with_suffix(".labels.csv")
-    if beside.is_file():
-        labels = files.read_form(beside, LABEL_FORM)
+    table["agent"] = table["belief_answer_not_aware"].map(agent_name)
+    label_path = path.with_suffix(".labels.csv")
+    if label_path.is_file():
+        labels = files.read_form(label_path, LABEL_FORM)
         table = table.merge(labels, how="left", on="template_id")
-    rows = table.to_dict("records")
-    return template_table([row | {"agent": agent_name(row)} for row in rows])
+    return template_table(table.to_dict("records"))
 
 
 # The sentences of a story, which the released code divides at every full stop.
@@ -83,10 +83,9 @@ def stories(templates: pd.DataFrame) -> list[str]:
     return [" ".join(row) for row in templates[list(STORY)].to_numpy()]
 
 
-def agent_name(template: Mapping[str, str]) -> str:
+def agent_name(answer: str) -> str:
     """The agent's name: the word with which the initial-belief answer begins, if it is one."""
-    text = template["belief_answer_not_aware"]
-    name = re.match(r"(?!(?:The|An?|He|She)\b)[^\W\d_a-z][\w-]*", text)
+    name = re.match(r"(?!(?:The|An?|He|She)\b)[^\W\d_a-z][\w-]*", answer)
     return name[0] if name else ""
 
 

@@ -46,7 +46,7 @@ def parse_template(text: str, _: Draft) -> dict[str, str] | Unparsed:
     template = labelled_values(text, {label(name): name for name in FIELDS})
     if isinstance(template, Unparsed):
         return template
-    return template | {"agent": agent_name(template)}
+    return template | {"agent": agent_name(template["belief_answer_not_aware"])}
 
 
 def parse_labels(text: str, _: Draft) -> dict[str, str] | Unparsed:

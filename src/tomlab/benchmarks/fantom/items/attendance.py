@@ -5,37 +5,40 @@ numbers from 1 in the full context. Whoever leaves is gone after that turn, whoe
 is there from that turn on. Who is there in a turn that tells the fact knows it, and nobody else.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from operator import itemgetter
 from typing import Any
 
 from tomlab.benchmarks.fantom.items.contexts import speakers, turns
 from tomlab.records.files import yaml_beside
 
 WORDINGS = yaml_beside(__file__)
-Attendance = Mapping[int, set[str]]  # who is there, by turn; nobody in a turn that there is not
-Disputes = Iterator[tuple[str, Any, Any]]  # a field, what stands in it, and what the record says
+Attendance = Mapping[int, set[str]]  # who is there, by turn
+Disputes = Iterator[str]  # a field, what stands in it, and what the record says
 
 
 def disputes(record: Mapping) -> Disputes:
-    """All fields of a question set that differ from what its record says."""
+    """All fields of a question set that differ from what its record says; where the fact is told
+    outside of the short context, no keys follow from the record, and nothing more is said.
+    """
     story = record["record"]
     lines = dict(enumerate(turns(record["full_context"]), start=1))
+    part = range(story["start"], story["end"] + 1)
+    part_in_words = f"turns {story['start']} to {story['end']}"
+    if turns(record["short_context"]) != [lines.get(turn) for turn in part]:
+        yield f"short_context: found other turns, expected {part_in_words} of the full context"
+    if not set(story["told"]) <= lines.keys() & part:
+        yield f"record.told: found {story['told']}, expected {part_in_words}"
+        return
     attendance = present(story, len(lines))
     yield from _moves(story, lines)
     for turn, (names, _) in lines.items():
         for name in set(names) - attendance[turn]:
-            yield f"full_context, turn {turn}", f"{name} speaks", "somebody who is there"
-    part = range(story["start"], story["end"] + 1)
-    part_in_words = f"turns {story['start']} to {story['end']}"
-    if turns(record["short_context"]) != [lines.get(turn) for turn in part]:
-        yield "short_context", "other turns", f"{part_in_words} of the full context"
-    if not set(story["told"]) <= set(part):
-        yield "record.told", story["told"], part_in_words
+            yield f"full_context, turn {turn}: found {name} speaks, expected somebody who is there"
     knowing = aware(story, attendance)
     keys = who_knows(record["short_context"], record["full_context"], knowing)
-    for field, questions in keys.items():
-        yield from _differences(field, record[field], questions)
+    for field, expected in keys.items():
+        yield from _key_disputes(field, record[field], expected)
     seeing = witnesses(story, attendance) & knowing
     for number, belief in enumerate(record["beliefQAs"]):
         yield from _belief_disputes(f"beliefQAs.{number}", belief, story, knowing, seeing)
@@ -43,13 +46,13 @@ def disputes(record: Mapping) -> Disputes:
 
 def present(story: Mapping, n_turns: int) -> Attendance:
     """Who is there in each turn of the full context."""
-    here = set(story["there"])
-    attendance = defaultdict(set)
+    people = set(story["there"])
+    attendance = {}
     for turn in range(1, n_turns + 1):
         events = [event for event in story["events"] if event["turn"] == turn]
-        here |= {event["name"] for event in events}
-        attendance[turn] = set(here)
-        here -= {event["name"] for event in events if event["event"] == "leaves"}
+        people = people.union(event["name"] for event in events)
+        attendance[turn] = people
+        people = people.difference(e["name"] for e in events if e["event"] == "leaves")
     return attendance
 
 
@@ -66,10 +69,10 @@ def witnesses(story: Mapping, attendance: Attendance) -> set[str]:
     with_x = [turn for turn in attendance if story["person_x"] in attendance[turn]]
     hearing = [attendance[turn] for turn in with_x if turn in story["told"]]
     since = [attendance[turn] for turn in with_x if turn > min(story["told"])]
-    there = set().union(*hearing)
+    people = set().union(*hearing)
     if since and not hearing:
-        there = set.intersection(*since)
-    return there - {story["person_x"]}
+        people = set.intersection(*since)
+    return people - {story["person_x"]}
 
 
 def who_knows(short_context: str, full_context: str, knowing: Collection[str]) -> dict:
@@ -81,15 +84,14 @@ def who_knows(short_context: str, full_context: str, knowing: Collection[str]) -
     keys |= dict.fromkeys(keys.keys() & knowing, "yes")
     # Not that of the beliefs: somebody else of the part may have missed what PersonX heard.
     scenario = "inaccessible" if "no" in keys.values() else "accessible"
-    lists = {
-        "correct_answer": [name for name in keys if keys[name] == "yes"],
-        "wrong_answer": [name for name in keys if keys[name] != "yes"],
-    }
+    aware = [name for name in keys if keys[name] == "yes"]
+    unaware = [name for name in keys if keys[name] != "yes"]
     questions = {}
     for family, wording in WORDINGS.items():
         questions[f"{family}QA_list"] = {
             "question": wording["list"],
-            **lists,
+            "correct_answer": aware,
+            "wrong_answer": unaware,
             "question_type": f"tom:{wording['kind']}:list",
             "missed_info_accessibility": scenario,
         }
@@ -107,27 +109,34 @@ def who_knows(short_context: str, full_context: str, knowing: Collection[str]) -
 
 def _moves(story: Mapping, lines: Mapping) -> Disputes:
     """Whoever comes or goes says something in that turn; nobody does it twice in a row."""
-    here = set(story["there"])
-    for event in sorted(story["events"], key=lambda event: event["turn"]):
+    people = set(story["there"])
+    for event in sorted(story["events"], key=itemgetter("turn")):
         name = event["name"]
         names, _ = lines.get(event["turn"], ((), ""))
-        is_due = (name in here) == (event["event"] == "leaves")
+        is_due = (name in people) == (event["event"] == "leaves")
         if name not in names or not is_due:
+            move = f"turn {event['turn']}: found {name} {event['event']}"
             expected = f"a turn in which {name} speaks, and who leaves to be there, others away"
-            yield f"record.events, turn {event['turn']}", f"{name} {event['event']}", expected
-        here ^= {name}
+            yield f"record.events, {move}, expected {expected}"
+        people ^= {name}
 
 
-def _differences(field: str, value: Any, expected: Any) -> Disputes:
-    """Where two nested values differ; keys that are not expected are let pass."""
+def _key_disputes(field: str, questions: Any, expected: Any) -> Disputes:
+    """Where the questions on who knows differ from those expected."""
     if isinstance(expected, dict):
-        for key in expected:
-            yield from _differences(f"{field}.{key}", value.get(key), expected[key])
-    elif field.endswith("QAs_binary") and len(value) == len(expected):
-        for number, question in enumerate(expected):
-            yield from _differences(f"{field}.{number}", value[number], question)
-    elif value != expected:
-        yield field, value, expected
+        yield from _differences(field, questions, expected)
+    elif len(questions) != len(expected):
+        yield f"{field}: found {len(questions)}, expected {len(expected)}, one for each who speaks"
+    else:
+        for number, question in enumerate(questions):
+            yield from _differences(f"{field}.{number}", question, expected[number])
+
+
+def _differences(field: str, question: Mapping, expected: Mapping) -> Disputes:
+    """Where a question differs from what is expected; other keys are let pass."""
+    for key, value in expected.items():
+        if question.get(key) != value:
+            yield f"{field}.{key}: found {question.get(key)}, expected {value}"
 
 
 def _belief_disputes(
@@ -135,23 +144,24 @@ def _belief_disputes(
 ) -> Disputes:
     """Whether scenario, answers and question of a belief fit who knows, and who sees PersonX."""
     person_x = story["person_x"]
+    owner = {story["owner"]}
     # An answer of somebody who knows has the claim in it, that of somebody who does not the topic.
     scenario = "accessible"
     right, wrong = story["claim"], story["about"]
     if person_x not in knowing:
         scenario = "inaccessible"
         right, wrong = wrong, right
-    yield from _differences(field, belief, {"missed_info_accessibility": scenario})
+    yield from _differences(field, belief, {"question_type": f"tom:belief:{scenario}"})
     for answer, text in {"correct_answer": right, "wrong_answer": wrong}.items():
         if text.casefold() not in belief[answer].casefold():
-            yield f"{field}.{answer}", belief[answer], f"an answer with {text!r}"
+            yield f"{field}.{answer}: found {belief[answer]}, expected an answer with {text!r}"
     believers = {
         "first-order": {person_x},
-        "second-order:cyclic": seeing & {story["owner"]},
-        "second-order:acyclic": seeing - {story["owner"]},
+        "second-order:cyclic": seeing & owner,
+        "second-order:acyclic": seeing - owner,
     }
     names = believers.get(belief["tom_type"], set())
     is_asked = any(f"does {name} " in belief["question"] for name in names)
     if not is_asked or person_x not in belief["question"]:
         expected = f"what {' or '.join(sorted(names)) or 'nobody'} believes, of {person_x}"
-        yield f"{field}.question", belief["question"], expected
+        yield f"{field}.question: found {belief['question']}, expected {expected}"

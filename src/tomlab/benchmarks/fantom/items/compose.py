@@ -2,15 +2,17 @@
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
 from tomlab.asking import prompts, techniques
-from tomlab.benchmarks.fantom.items.sets import SCENARIOS, read_sets, source_of
+from tomlab.benchmarks.fantom.items.sets import SCENARIOS, read_sets, scenario_of, source_of
 from tomlab.errors import InputError
+from tomlab.models.specs import LIKELIHOOD
+from tomlab.records.files import yaml_beside
 from tomlab.records.tidy import check
 from tomlab.scoring.choices import AS_RELEASED, OURS, demand_orders, key_of, shuffled
 
@@ -24,42 +26,18 @@ UNIT, STRATA = "group_id", ("conversation_id", "set_scenario")
 FAMILIES = {"answerability": "answerability", "infoaccess": "infoAccessibility"}
 
 
-@dataclass(frozen=True)
-class Method:
-    """How a question is put."""
+class Method(NamedTuple):
+    """How a question is put; `compose.yaml` says what the fields mean."""
 
-    context: str = "short"  # the part of the conversation that matters, or "full": all of it
-    first: str | None = None  # for chain of thought, the method that asks for the reasoning before
-    reasoning: bool = False  # whether this is such a method, whose answers are never scored
+    prompts: Sequence[str]  # the names of the prompt files that go into a request
+    context: str = "short"
+    first: str | None = None
     max_tokens: int = 256  # the release's limit
-    # Whether reasoning is asked for as the release does it in batches, for models in process: with
-    # no "Answer:" before the cue. For models behind an API it leaves "Answer:" there.
     in_batches: bool = False
-    weighed: bool = False  # asked by likelihood, choices and yes/no questions alone
-
-    @property
-    def prompts(self) -> tuple[str, ...]:
-        """The names of the prompt files that go into a request."""
-        if self.weighed:
-            return ("techniques/likelihood",)
-        cues = ("fantom/step-by-step", "fantom/therefore") if self.first or self.reasoning else ()
-        return ("fantom/choose", "fantom/yes-no", *cues)
 
 
-METHODS = {
-    "short": Method(),
-    "short-cot": Method(first="short-reasoning"),
-    "full": Method("full"),
-    "full-cot": Method("full", first="full-reasoning"),
-    "short-cot-batch": Method(first="short-reasoning-batch", in_batches=True),
-    "full-cot-batch": Method("full", first="full-reasoning-batch", in_batches=True),
-    "short-reasoning": Method(reasoning=True),
-    "full-reasoning": Method("full", reasoning=True),
-    "short-reasoning-batch": Method(reasoning=True, in_batches=True),
-    "full-reasoning-batch": Method("full", reasoning=True, in_batches=True),
-    "short-likelihood": Method(max_tokens=1, weighed=True),
-    **techniques.methods("short", Method(), "short-"),
-}
+METHODS = {name: Method(**options) for name, options in yaml_beside(__file__)["methods"].items()}
+METHODS |= techniques.methods("short", METHODS["short"], "short-")
 
 # Where a yes/no question says whom it asks about.
 OF_YES_NO = r"does (.+?) know"
@@ -108,9 +86,8 @@ def released_orders(items: pd.DataFrame) -> list[list[str]]:
     for item in items.to_dict("records"):
         options = []
         if item["question_type"] == "belief_choice":
-            is_last = draws.choice([True, False])
             options = [item["answer"], item["wrong_answer"]]
-            if is_last:
+            if draws.choice([True, False]):
                 options.reverse()
         orders.append(options)
     return orders
@@ -120,32 +97,47 @@ def _questions(record: Mapping) -> Iterator[tuple[str, Mapping, dict]]:
     """The questions of a set: type, and where there are several, number; the question; and what
     its kind adds to the item or changes there.
     """
-    yield "fact", record["factQA"], {"scenario": "", "full_scenario": ""}
+    yield "fact", record["factQA"], {}
     for n, belief in enumerate(record["beliefQAs"]):
-        person = {"character": _name(r"does\s+(\S+)", belief["question"])}
-        yield f"belief_dist:{n}", belief, person
-        yield f"belief_choice:{n}", belief, person
+        fields = {
+            "scenario": scenario_of(belief),
+            "tom_order": belief["tom_type"],
+            "character": _name(r"does\s+(\S+)", belief["question"]),
+        }
+        yield f"belief_dist:{n}", belief, fields
+        yield f"belief_choice:{n}", belief, fields
     asked = record["answerabilityQAs_binary"] + record["infoAccessibilityQAs_binary"]
     names = dict.fromkeys(_name(OF_YES_NO, question["question"]) for question in asked)
     for family, field in FAMILIES.items():
-        listed = record[f"{field}QA_list"]
-        aware = listed["correct_answer"]
-        unaware = listed["wrong_answer"]
-        people = {"aware": aware, "unaware": unaware, "characters": list(names)}
-        people |= {"answer": ", ".join(aware), "wrong_answer": ", ".join(unaware)}
+        people = record[f"{field}QA_list"]
+        aware = people["correct_answer"]
+        unaware = people["wrong_answer"]
+        fields = {
+            "answer": ", ".join(aware),
+            "wrong_answer": ", ".join(unaware),
+            "aware": aware,
+            "unaware": unaware,
+            "characters": list(names),
+            "scenario": people["missed_info_accessibility"],
+        }
         # As in the release, one unaware name makes a list inaccessible, one "no" all yes/no ones.
         if unaware:
-            people["full_scenario"] = INACCESSIBLE
-        yield f"{family}_list", listed, people
+            fields["full_scenario"] = INACCESSIBLE
+        yield f"{family}_list", people, fields
         yes_no = record[f"{field}QAs_binary"]
-        scenario = yes_no[0]["missed_info_accessibility"]
+        full_scenario = yes_no[0]["missed_info_accessibility"]
         if any(question["correct_answer"] != "yes" for question in yes_no):
-            scenario = INACCESSIBLE
+            full_scenario = INACCESSIBLE
         for n, question in enumerate(yes_no):
-            person = {"character": _name(OF_YES_NO, question["question"])}
-            if question["correct_answer"] == "no:long":
-                person |= {"answer": "no", "long_only": True}
-            yield f"{family}_yn:{n}", question, person | {"full_scenario": scenario}
+            key = question["correct_answer"]
+            fields = {
+                "answer": key.removesuffix(":long"),
+                "long_only": key == "no:long",
+                "character": _name(OF_YES_NO, question["question"]),
+                "scenario": question["missed_info_accessibility"],
+                "full_scenario": full_scenario,
+            }
+            yield f"{family}_yn:{n}", question, fields
 
 
 def _name(pattern: str, question: str) -> str:
@@ -155,9 +147,10 @@ def _name(pattern: str, question: str) -> str:
 
 
 def _item(record: Mapping, name: str, question: Mapping, fields: Mapping, seed: int) -> dict:
-    conversation, part, _ = record["set_id"].split("-")
-    first_of_set = [*record["beliefQAs"], record["answerabilityQA_list"]][0]
-    scenario = question.get("missed_info_accessibility", "")
+    part_id = record["set_id"].rpartition("-")[0]
+    set_scenario = record["answerabilityQA_list"]["missed_info_accessibility"]
+    if record["beliefQAs"]:
+        set_scenario = scenario_of(record["beliefQAs"][0])
     item = {
         "benchmark": NAME,
         "item_id": f"{record['set_id']}/{name}",
@@ -168,17 +161,17 @@ def _item(record: Mapping, name: str, question: Mapping, fields: Mapping, seed: 
         "question": question["question"],
         "choices": [],
         "answer": question["correct_answer"],
-        "wrong_answer": question.get("wrong_answer") or "",
+        "wrong_answer": question.get("wrong_answer", ""),
         "aware": [],
         "unaware": [],
         "characters": [],
         "source": source_of(record),
-        "conversation_id": conversation,
-        "part_id": f"{conversation}-{part}",
-        "set_scenario": first_of_set["missed_info_accessibility"],
-        "scenario": scenario,
-        "full_scenario": scenario,
-        "tom_order": question.get("tom_type") or "",
+        "conversation_id": part_id.partition("-")[0],
+        "part_id": part_id,
+        "set_scenario": set_scenario,
+        "scenario": "",
+        "full_scenario": fields.get("scenario", ""),
+        "tom_order": "",
         "character": "",
         "long_only": False,
         "fact_question": record["factQA"]["question"],
@@ -211,29 +204,31 @@ def is_yn(kind: str) -> bool:
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
     """The items that a method is asked: with the short context, none about people not in it."""
-    if METHODS[method].weighed:
+    if method.endswith(LIKELIHOOD):
         items = items[items["question_type"].str.endswith(("_choice", "_yn"))]
     return items if METHODS[method].context == "full" else items[~items["long_only"].astype(bool)]
 
 
 def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:
     """The chat message for one item, laid out as in the release."""
-    wanted, kind = METHODS[method], item["question_type"]
-    if isinstance(wanted, techniques.TwoStep):
-        return wanted.messages(messages, item, _asks(item), replaced)
+    how = METHODS[method]
+    kind = item["question_type"]
+    if isinstance(how, techniques.TwoStep):
+        return how.messages(messages, item, _asks(item), replaced)
     text = shared_prefix(item, method) + _asks(item)
     if kind == "belief_choice":
         options = zip(KEYS, item["choices"], strict=True)
         text += "".join(f"\n({letter}) {choice}" for letter, choice in options)
         text += f"\n\n{prompts.load('fantom/choose', replaced)}"
     else:
-        text += f" {prompts.load('fantom/yes-no', replaced)}" if is_yn(kind) else ""
-        text += "\n" if wanted.in_batches else "\nAnswer:"
-    if wanted.reasoning or wanted.first:
+        if is_yn(kind):
+            text += f" {prompts.load('fantom/yes-no', replaced)}"
+        text += "\n" if how.in_batches else "\nAnswer:"
+    if "fantom/step-by-step" in how.prompts:
         text += f" {prompts.load('fantom/step-by-step', replaced)}"
-    if wanted.first:
+    if how.first:
         if "reasoning" not in item:
-            raise InputError(f"fantom: {method} needs the reasoning of {wanted.first} before")
+            raise InputError(f"fantom: {method} needs the reasoning of {how.first} before")
         text += f" {item['reasoning']}\n\n{prompts.load('fantom/therefore', replaced)}"
     return [{"role": "user", "content": text}]
 
@@ -259,21 +254,24 @@ def in_words(item: Mapping) -> dict[str, str]:
 
 def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
     """What the baselines answer: `gold`, `omniscient` (as if nobody missed anything), `random`."""
-    kind = item["question_type"]
     draw = random.Random(f"random/{seed}/{method}/{item['item_id']}")
-    if is_list(kind):
+    answers = {"gold": item["answer"]}
+    if is_list(item["question_type"]):
         everyone = [*item["aware"], *item["unaware"]]
-        guess = [name for name in everyone if draw.random() < 0.5]
-        lists = {
-            "gold": item["answer"],
-            "omniscient": ", ".join(everyone),
-            "random": ", ".join(guess),
-        }
-        return {name: names or "Nobody" for name, names in lists.items()}
-    if is_yn(kind):
-        return {"gold": item["answer"], "omniscient": "yes", "random": draw.choice(["yes", "no"])}
-    options = [item["answer"], item["wrong_answer"]]
-    if kind == "belief_choice":
-        options = [f"({key_of(item, option, KEYS)})" for option in options]
-    is_missed = item["scenario"] == INACCESSIBLE
-    return {"gold": options[0], "omniscient": options[is_missed], "random": draw.choice(options)}
+        answers["omniscient"] = ", ".join(everyone)
+        answers["random"] = ", ".join(name for name in everyone if draw.random() < 0.5)
+    elif is_yn(item["question_type"]):
+        answers["omniscient"] = "yes"
+        answers["random"] = draw.choice(["yes", "no"])
+    else:
+        options = [item["answer"], item["wrong_answer"]]
+        answers["omniscient"] = options[item["scenario"] == INACCESSIBLE]
+        answers["random"] = draw.choice(options)
+    return {name: reply(item, answer) for name, answer in answers.items()}
+
+
+def reply(item: Mapping, answer: str) -> str:
+    """An answer in a model's words: a choice by its letter, a list without names as "Nobody"."""
+    if item["question_type"] == "belief_choice":
+        return f"({key_of(item, answer, KEYS)})"
+    return answer or "Nobody"

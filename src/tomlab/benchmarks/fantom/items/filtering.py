@@ -6,18 +6,18 @@ conversation and one at the answers; what people say of these sets is read from 
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import pandas as pd
 import pandera.pandas as pa
 
+from tomlab.benchmarks.fantom.items.attendance import WORDINGS
 from tomlab.benchmarks.fantom.items.contexts import folded, speakers, turns
-from tomlab.benchmarks.fantom.items.sets import source_of
+from tomlab.benchmarks.fantom.items.sets import scenario_of, source_of
 from tomlab.records import files
 from tomlab.scoring.kept import is_released
 
 COLUMNS = ["set_id", "source", "rule", "found", "dropped"]
-FAMILIES = ("answerability", "infoAccessibility")
 _WORDS = files.yaml_beside(__file__)
 RULES, KINDS = _WORDS["rules"], _WORDS["kinds"]
 STOP_WORDS = set(_WORDS["stop_words"].split())
@@ -31,9 +31,8 @@ def faults(sets: Sequence[Mapping]) -> pd.DataFrame:
     """
     rows = []
     for record in sets:
-        for find in (text_faults, contradictions):
-            for rule, fault in find(record):
-                rows.append((record["set_id"], source_of(record), rule, fault))
+        for rule, fault in chain(text_faults(record), contradictions(record)):
+            rows.append((record["set_id"], source_of(record), rule, fault))
     table = pd.DataFrame(rows, columns=COLUMNS[:-1])
     return table.assign(dropped=~is_released(table["source"]))
 
@@ -63,7 +62,7 @@ def contradictions(record: Mapping) -> Faults:
     for belief in record["beliefQAs"]:
         if folded(belief["correct_answer"]) == folded(belief["wrong_answer"]):
             yield "equal answers", repr(belief["question"])
-    for family in FAMILIES:
+    for family in WORDINGS:
         listed = record[f"{family}QA_list"]
         aware = set(map(folded, listed["correct_answer"]))
         for name in sorted(aware.intersection(map(folded, listed["wrong_answer"]))):
@@ -87,12 +86,12 @@ def overlap(sets: Sequence[Mapping]) -> pd.DataFrame:
         context = _words(record["short_context"])
         empty = STOP_WORDS.union(_words(" ".join(speakers(record["full_context"]))))
         for belief in record["beliefQAs"]:
-            row = {"set_id": record["set_id"], **belief}
+            row = {"set_id": record["set_id"], **belief, "scenario": scenario_of(belief)}
             for name, answer in ANSWERS.items():
                 words = [word for word in _words(belief[answer]) if word not in empty]
                 row[name] = sum(word in context for word in words) / max(len(words), 1)
             rows.append(row)
-    table = pd.DataFrame(rows).rename(columns={"missed_info_accessibility": "scenario"})
+    table = pd.DataFrame(rows)
     meets = table["wrong_overlap"] > table["right_overlap"]
     return table.assign(meets=meets.astype("boolean").where(table["scenario"] == "inaccessible"))
 
@@ -124,8 +123,9 @@ def flagged(sets: Sequence[Mapping], flags: pd.DataFrame) -> pd.DataFrame:
     More than half of those who judged it drop a set, unless it is released; models never count.
     """
     sources = {record["set_id"]: source_of(record) for record in sets}
-    votes = flags[flags["annotator_type"] == "human"].rename(columns={"kind": "rule"})
-    votes = votes["verdict"].eq("yes").groupby([votes["set_id"], votes["rule"]], sort=False)
+    by_people = flags[flags["annotator_type"] == "human"].rename(columns={"kind": "rule"})
+    votes = by_people.assign(yes=by_people["verdict"] == "yes")
+    votes = votes.groupby(["set_id", "rule"], sort=False)["yes"]
     table = votes.agg(yes="sum", people="size").reset_index()
     table["source"] = table["set_id"].map(sources)
     table["found"] = table["rule"].map(KINDS)

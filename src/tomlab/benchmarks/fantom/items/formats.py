@@ -34,21 +34,19 @@ def parse_segment(text: str, talk: Draft) -> dict | Unparsed:
             break
         lines.append((speaker, " ".join(utterance.split())))
     speakers = [speaker for speaker, _ in lines]
-    leaver = talk["person"] if talk["kind"] == "leave" else ""
-    goodbye = 0
-    for number, speaker in enumerate(speakers, start=1):
-        if speaker == leaver:
-            goodbye = number
-    if lines and talk["kind"] != "conversation":
+    person = talk.get("person")  # who leaves or joins, nobody at the beginning
+    if lines and person:
         announced = re.search(rf"(?i)\b({_WORDS[talk['kind']]})\b", lines[0][1])
-        if speakers[0] != talk["person"] or not announced:
+        if speakers[0] != person or not announced:
             return Unparsed("no announcement")
     present = set(talk["present"])
-    if goodbye > FAREWELL or not set(speakers) <= present | {leaver}:
+    absent = [number for number, name in enumerate(speakers, start=1) if name not in present]
+    goodbye = max(absent, default=0)
+    if goodbye > FAREWELL or not present.union([person]).issuperset(speakers):
         return Unparsed("absent speaker")
     if len(lines) - goodbye < MIN_LINES:
         return Unparsed(f"fewer than {MIN_LINES} lines")
-    if not present <= set(speakers):
+    if not present.issubset(speakers):
         return Unparsed("somebody present is silent")
     return {"segments": [*talk["segments"], lines], "heard": [*talk["heard"], lines[goodbye:]]}
 

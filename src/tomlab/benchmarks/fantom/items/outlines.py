@@ -34,8 +34,9 @@ def read_outlines(path: Path | str, n: int) -> list[list[dict]]:
     content = params.parsed(files.read_text(path), path)
     outlines = params.checked(TypeAdapter(list[Outline]).validate_python, content, str(path))
     if len(outlines) < n:
-        found = f"found {len(outlines)} outlines, expected {n} for llm_conversations"
-        raise InputError(f"{path}: {found}")
+        raise InputError(
+            f"{path}: found {len(outlines)} outlines, expected {n} for llm_conversations"
+        )
     plans = []
     for number, outline in enumerate(outlines[:n], start=1):
         plans.append(segments(outline, f"{path}: outline {number}, field changes"))
@@ -47,9 +48,11 @@ def segments(outline: Outline, where: str = "outline") -> list[dict]:
     `subtopic`, `first`, `names`, and of a change `person` and `reason`; `present`: who is there all
     through it, without the one who leaves as it begins.
     """
-    found, expected = len(outline.changes), len(outline.subtopics) - 1
-    if found != expected:
-        raise InputError(f"{where}: found {found}, expected {expected}, one a later subtopic")
+    n = len(outline.subtopics) - 1
+    if len(outline.changes) != n:
+        raise InputError(
+            f"{where}: found {len(outline.changes)}, expected {n}, one a later subtopic"
+        )
     present = outline.start
     plan = []
     for subtopic, change in zip(outline.subtopics, [None, *outline.changes], strict=True):
@@ -60,7 +63,7 @@ def segments(outline: Outline, where: str = "outline") -> list[dict]:
             segment |= {"kind": change.kind, "person": change.name, "reason": change.reason}
             present = [name for name in present if name != change.name]
             if change.kind == "join":
-                present = [*present, change.name]
+                present.append(change.name)
         names = f"{', '.join(present[:-1])} and {present[-1]}"
         plan.append(segment | {"subtopic": subtopic, "names": names, "present": present})
     return plan

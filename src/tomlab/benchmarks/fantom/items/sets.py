@@ -5,14 +5,13 @@ it. `set_id` says conversation, part and set ("12-0-1").
 """
 # ruff: noqa: N815 (fields are called as in the release)
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import pydantic
 
-from tomlab.benchmarks.fantom.items.attendance import disputes, who_knows
-from tomlab.benchmarks.fantom.items.contexts import Line, written
+from tomlab.benchmarks.fantom.items.attendance import disputes
 from tomlab.errors import InputError, refuse
 from tomlab.params import matches
 from tomlab.records import files
@@ -46,7 +45,15 @@ class BeliefQuestion(FactQuestion):
     tom_type: Literal[
         "first-order", "second-order:cyclic", "second-order:acyclic", "second-order:accessible"
     ]
-    missed_info_accessibility: Scenario = "inaccessible"  # filled in by `read_sets`
+    missed_info_accessibility: Scenario = None  # may be left out: the type says it, too
+
+    @pydantic.model_validator(mode="after")
+    def _fits_type(self) -> Self:
+        scenario = self.missed_info_accessibility
+        if scenario and self.question_type != f"tom:belief:{scenario}":
+            fault = f"missed_info_accessibility: found {scenario!r}"
+            raise ValueError(f"{fault}, expected that of {self.question_type!r}")
+        return self
 
 
 class ListQuestion(_Record):
@@ -99,7 +106,7 @@ class Story(_Record):
 
 class QuestionSet(_Record):
     set_id: SetId
-    source: Source = RELEASED_SOURCE
+    source: Source = None  # left out by the release
     short_context: Text
     full_context: Text
     factQA: FactQuestion
@@ -113,9 +120,8 @@ class QuestionSet(_Record):
 
 def read_sets(path: Path | str) -> list[dict]:
     """The records of a JSON file in the released format, ours, the release or a user's, as they
-    stand there, but for a belief's `missed_info_accessibility`, which is filled in where it is left
-    out. Errors: `InputError` with file, record, set_id and field of everything at fault, and of
-    everything that differs from what a record beside the set says.
+    stand there. Errors: `InputError` with file, record, set_id and field of everything at fault,
+    and of everything that differs from what a record beside the set says.
     """
     text = files.read_text(path)
     try:
@@ -126,62 +132,20 @@ def read_sets(path: Path | str) -> list[dict]:
         raise InputError(f"{path}: found {files.shown(records)}, expected a list of question sets")
     problems = files.unfit(enumerate(records, start=1), QuestionSet, "set_id", "record")
     refuse(list(problems), str(path))
-    problems = []
+    differences = []
     for record in records:
-        where = f"set_id {record['set_id']!r}, field"
-        for belief in record["beliefQAs"]:
-            scenario = belief["question_type"].removeprefix("tom:belief:")
-            if belief.setdefault("missed_info_accessibility", scenario) != scenario:
-                field = "beliefQAs.missed_info_accessibility"
-                problems.append(f"{where} {field}: expected {scenario!r} as in question_type")
         if record.get("record"):
-            for field, found, expected in disputes(record):
-                problems.append(f"{where} {field}: found {found}, expected {expected}")
-    refuse(problems, str(path))
+            for difference in disputes(record):
+                differences.append(f"set_id {record['set_id']!r}, field {difference}")
+    refuse(differences, str(path))
     return records
-
-
-def question_set(
-    set_id: str,
-    contexts: tuple[Sequence[Line], Sequence[Line]],
-    fact: tuple[str, str, str],
-    beliefs: Sequence[Mapping],
-    aware: Collection[str],
-    source: str,
-) -> dict:
-    """One record of the released format. contexts: the short and the full conversation; fact: the
-    question, its full and its limited answer; beliefs: of `belief_question`; aware: who knows.
-    """
-    short, full = map(written, contexts)
-    question, right, wrong = fact
-    return {
-        "set_id": set_id,
-        "short_context": short,
-        "full_context": full,
-        "factQA": {
-            "question": question,
-            "correct_answer": right,
-            "wrong_answer": wrong,
-            "question_type": "fact",
-        },
-        "beliefQAs": list(beliefs),
-        **who_knows(short, full, aware),
-        "source": source,
-    }
-
-
-def belief_question(question: str, right: str, wrong: str, order: str, scenario: str) -> dict:
-    """One entry of `beliefQAs`. order: its `tom_type`; scenario: accessible or inaccessible."""
-    return {
-        "question": question,
-        "correct_answer": right,
-        "wrong_answer": wrong,
-        "question_type": f"tom:belief:{scenario}",
-        "tom_type": order,
-        "missed_info_accessibility": scenario,
-    }
 
 
 def source_of(record: Mapping) -> str:
     """Who wrote a record: its `source`, else the release, whose records do not say."""
     return record.get("source", RELEASED_SOURCE)
+
+
+def scenario_of(belief: Mapping) -> str:
+    """Whether PersonX missed what a belief question is about, as its type says."""
+    return belief["question_type"].removeprefix("tom:belief:")

@@ -9,7 +9,7 @@ fact question.
 from collections.abc import Sequence
 from itertools import chain, groupby
 
-from tomlab.benchmarks.fantom.items import sets
+from tomlab.benchmarks.fantom.items.attendance import who_knows
 from tomlab.benchmarks.fantom.items.contexts import folded, written
 from tomlab.benchmarks.fantom.items.formats import PARSERS, names_person
 from tomlab.benchmarks.writing import Draft, Writer, steps
@@ -27,15 +27,14 @@ async def converse(
         characters = dict.fromkeys(chain(*(segment["present"] for segment in plan)))
         talk = {"conversation": number, "plan": plan, "characters": list(characters)}
         talks[number] = talk | {"segments": [], "heard": []}
-    growing = list(talks.values())
-    while growing:
-        asked = []
-        for talk in growing:
-            history = written(chain(*talk["segments"]))
-            asked.append(talk | talk["plan"][len(talk["segments"])] | {"history": history})
-        grown = await writer.take(STEPS["segment"], asked)
-        talks |= {talk["conversation"]: talk for talk in grown}
-        growing = [talk for talk in grown if len(talk["segments"]) < len(talk["plan"])]
+    for position in range(max(map(len, outlines), default=0)):
+        drafts = []
+        for talk in talks.values():
+            if len(talk["segments"]) == position < len(talk["plan"]):
+                history = written(chain(*talk["segments"]))
+                drafts.append(talk | talk["plan"][position] | {"history": history})
+        for talk in await writer.take(STEPS["segment"], drafts):
+            talks[talk["conversation"]] = talk
     return list(talks.values())
 
 
@@ -48,25 +47,22 @@ def parts(conversations: Sequence[Draft]) -> list[Draft]:
     """
     drafts = []
     for talk in conversations:
-        number = 0
-        left = {}
-        for place, lines in enumerate(talk["segments"]):
-            segment = talk["plan"][place]
-            if segment["kind"] == "leave":
-                left[segment["person"]] = place
-            if segment["kind"] == "join":
-                person = segment["person"]
-                first = left.get(person, place - 1)
-                part = {
-                    "part": number,
-                    "person": person,
-                    "previous": written(talk["heard"][place - 1]),
-                    "current": written(lines),
-                    "short": list(chain(*talk["segments"][first : place + 1])),
-                    "aware": talk["plan"][place - 1]["present"],
-                }
-                drafts.append(talk | part)
-                number += 1
+        segments = talk["segments"]
+        plan = talk["plan"][: len(segments)]
+        joins = [position for position, segment in enumerate(plan) if segment["kind"] == "join"]
+        for number, position in enumerate(joins):
+            person = plan[position]["person"]
+            leaves = [n + 1 for n in range(position) if person in plan[n]["present"]]
+            first = max(leaves, default=position - 1)
+            part = {
+                "part": number,
+                "person": person,
+                "previous": written(talk["heard"][position - 1]),
+                "current": written(segments[position]),
+                "short": list(chain(*segments[first : position + 1])),
+                "aware": plan[position - 1]["present"],
+            }
+            drafts.append(talk | part)
     return drafts
 
 
@@ -82,20 +78,22 @@ def beliefs(facts: Sequence[Draft]) -> list[Draft]:
         if folded(fact["full"]) == folded(fact["limited"]):
             continue  # there is no asymmetry
         person = fact["person"]
+        owner = f"{person}'s"
+        drafts.append(fact | {"tom_type": "first-order", "believer": person, "whose": owner})
         people = [name for name in fact["characters"] if name != person]
-        named = [name for name in people if names_person(fact["fact_question"], name)]
-        aware = fact["aware"] if named else []
+        mentioned = [name for name in people if names_person(fact["fact_question"], name)]
+        if not mentioned:
+            continue
         believers = {
-            "first-order": [person],
-            "second-order:cyclic": [name for name in aware if name in named],
-            "second-order:acyclic": [name for name in aware if name not in named],
+            "second-order:cyclic": [name for name in fact["aware"] if name in mentioned],
+            "second-order:acyclic": [name for name in fact["aware"] if name not in mentioned],
         }
         for order, names in believers.items():
-            for believer in names[:1]:
-                whose = f"{person}'s"
-                if believer != person:
-                    whose = f"{believer}'s belief about {whose}"
-                drafts.append(fact | {"tom_type": order, "believer": believer, "whose": whose})
+            if names:
+                second_owner = f"{names[0]}'s belief about {owner}"
+                drafts.append(
+                    fact | {"tom_type": order, "believer": names[0], "whose": second_owner}
+                )
     return drafts
 
 
@@ -103,14 +101,34 @@ def records(beliefs: Sequence[Draft]) -> list[dict]:
     """The question sets, in the released format, of all facts on which there is a belief with both
     answers. Aware is who was there for what PersonX missed, unaware all others who speak.
     """
-    made = []
+    sets = []
     for set_id, drafts in groupby(beliefs, "{0[conversation]}-{0[part]}-{0[facts]}".format):
-        asked = []
+        questions = []
         for draft in drafts:
-            texts = draft["belief_question"], draft["centric"], draft["omniscient"]
-            asked.append(sets.belief_question(*texts, draft["tom_type"], "inaccessible"))
-        fact = draft["fact_question"], draft["full"], draft["limited"]
-        contexts = draft["short"], list(chain(*draft["segments"]))
-        aware, source = draft["aware"], draft["source"]
-        made.append(sets.question_set(set_id, contexts, fact, asked, aware, source))
-    return made
+            question = {
+                "question": draft["belief_question"],
+                "correct_answer": draft["centric"],
+                "wrong_answer": draft["omniscient"],
+                "question_type": "tom:belief:inaccessible",
+                "tom_type": draft["tom_type"],
+                "missed_info_accessibility": "inaccessible",
+            }
+            questions.append(question)
+        short = written(draft["short"])
+        full = written(chain(*draft["segments"]))
+        record = {
+            "set_id": set_id,
+            "short_context": short,
+            "full_context": full,
+            "factQA": {
+                "question": draft["fact_question"],
+                "correct_answer": draft["full"],
+                "wrong_answer": draft["limited"],
+                "question_type": "fact",
+            },
+            "beliefQAs": questions,
+            **who_knows(short, full, draft["aware"]),
+            "source": draft["source"],
+        }
+        sets.append(record)
+    return sets

@@ -9,13 +9,15 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from tomlab.asking import prompts, techniques
 from tomlab.benchmarks.omnitom.items.labels import HEADS
+from tomlab.benchmarks.omnitom.items.parsing import EXTRACTION, LABELLING
 from tomlab.benchmarks.omnitom.items.records import (
     CATEGORIES,
     CODES,
@@ -36,8 +38,9 @@ NEARLY_THE_SAME = 0.7
 # A part of the items is drawn by story: one of each family (stories about one plot) before a second
 # of any, each category in its turn.
 UNIT, STRATA = "group_id", ("family", "category")
-_OF_GOLD = ("actor", "belief", "labels")
 STAGES = ("linked", "extraction", "labelling")  # as types of question
+# Of the tables that a stage asks for; at 0 those of the beliefs that are given to be labelled.
+_COLUMNS = (("actor", "belief"), EXTRACTION, LABELLING)
 RELEASED_TOKENS = 6000  # of an answer in the release; the paper names no limit
 _json = partial(json.dumps, ensure_ascii=False)
 
@@ -79,14 +82,17 @@ def compose(
     items = []
     for record in records:
         beliefs = record["beliefs"]
-        gold = [{name: belief[name] for name in _OF_GOLD} for belief in beliefs]
+        gold = [
+            {name: belief[name] for name in ("actor", "belief", "labels")} for belief in beliefs
+        ]
         columns = {
             "answer": _json(gold),
             "examples": _json(examples_for(record, examples, seed, examples_shown)),
             "paraphrases": _json([belief.get("paraphrases", []) for belief in beliefs]),
         }
-        for kind, question in zip(STAGES[1:], ("", given_table(gold)), strict=True):
-            items.append(_item(record, kind, kind) | columns | {"question": question})
+        items.append(item_of(record, "extraction", **columns))
+        columns["question"] = table_text(rows(record), 0)
+        items.append(item_of(record, "labelling", **columns))
     table = pd.DataFrame(items)
     table["family"] = table["group_id"].map(families(records))
     return check(table, "items", "omnitom items")
@@ -100,20 +106,22 @@ def families(records: Sequence[Mapping]) -> dict[str, str]:
     from scipy.sparse.csgraph import connected_components
     from sklearn.feature_extraction.text import TfidfVectorizer  # takes a second to import
 
-    words = TfidfVectorizer().fit_transform([record["story"] for record in records])
+    stories = pd.DataFrame(records)[["story_id", "story"]].astype(str)
+    words = TfidfVectorizer().fit_transform(stories["story"])
     _, families = connected_components(words @ words.T > NEARLY_THE_SAME, directed=False)
-    stories = pd.Series([str(record["story_id"]) for record in records])
-    return dict(zip(stories, stories.groupby(families).transform("min"), strict=True))
+    least = stories["story_id"].groupby(families).transform("min")
+    return dict(zip(stories["story_id"], least, strict=True))
 
 
-def _item(record: Mapping, kind: str, name: str) -> dict:
-    """What all items of a story have, with nothing in the columns that each kind fills."""
-    story_id = str(record["story_id"])
-    return {
+def item_of(record: Mapping, name: str, **columns: Any) -> dict:
+    """An item on a story. name: in its id, the type of question and what follows a colon; columns:
+    those that items of this type fill.
+    """
+    item = {
         "benchmark": NAME,
-        "item_id": f"{story_id}/{name}",
-        "group_id": story_id,
-        "question_type": kind,
+        "item_id": f"{record['story_id']}/{name}",
+        "group_id": str(record["story_id"]),
+        "question_type": name.partition(":")[0],
         "story": record["story"],
         "question": "",
         "choices": [],
@@ -123,10 +131,11 @@ def _item(record: Mapping, kind: str, name: str) -> dict:
         "examples": "[]",
         "paraphrases": "[]",
     }
+    return item | columns
 
 
 def examples_for(
-    record: Mapping, examples: Sequence[Mapping], seed: int, number: int = 1
+    record: Mapping, examples: Sequence[Mapping], seed: int, number: int
 ) -> list[Mapping]:
     """So many other stories of the record's category from `examples`, by lot, or all there are."""
     others = [
@@ -150,43 +159,50 @@ def linked_items(
     "[[A]]"; both are read. Column `tried` (JSON) has `question` (its id), `try` (from 1) and
     `written`: for each option as shown the letter of its place in the file, such as "BA".
     """
-    stories = zip(tombench["story_category"], tombench["story"], strict=True)
-    questions_of = dict(zip(stories, tombench["questions"], strict=True))
+    stories = pd.DataFrame(records, columns=["story_id", "source", "story_category", "story"])
+    stories = stories.merge(tombench, on=["story_category", "story"])
     family = families(records)
     items = []
-    for record in records:
-        story_id = str(record["story_id"])
-        for question in questions_of.get((record["story_category"], record["story"]), []):
-            name = f"linked:{question['source_row']}"
-            question_id = f"{story_id}/{name}"
-            options = dict(zip(KEYS, question["choices"], strict=False))
-            for number in range(1, tries + 1):
-                order = shuffled(list(options), seed, f"{question_id}/try{number}")
-                tried = {"question": question_id, "try": number, "written": "".join(order)}
-                item = _item(record, STAGES[0], f"{name}/try{number}")
-                item |= {"question": question["question"], "answer": question["answer"]}
-                item["choices"] = [options[letter] for letter in order]
-                items.append(item | {"tried": _json(tried), "family": family[story_id]})
+    for story in stories.explode("questions").to_dict("records"):
+        question = story["questions"]
+        name = f"linked:{question['source_row']}"
+        question_id = f"{story['story_id']}/{name}"
+        options = dict(zip(KEYS, question["choices"], strict=False))
+        for number in range(1, tries + 1):
+            order = shuffled(list(options), seed, f"{question_id}/try{number}")
+            tried = {"question": question_id, "try": number, "written": "".join(order)}
+            items.append(
+                item_of(
+                    story,
+                    f"{name}/try{number}",
+                    question=question["question"],
+                    choices=[options[letter] for letter in order],
+                    answer=question["answer"],
+                    tried=_json(tried),
+                    family=family[str(story["story_id"])],
+                )
+            )
     return pd.DataFrame(items)
 
 
 def records_of(items: pd.DataFrame) -> list[dict]:
     """The records behind an items table, in the format of App. B.5 with their `source`."""
     records = []
-    for item in items[items["question_type"] == STAGES[1]].to_dict("records"):
+    for item in items[items["question_type"] == "extraction"].to_dict("records"):
         beliefs = json.loads(item["answer"])
         for belief, paraphrases in zip(beliefs, json.loads(item["paraphrases"]), strict=True):
             if paraphrases:
                 belief["paraphrases"] = paraphrases
-        record = {"story_id": item["group_id"], "story_category": CATEGORIES[item["category"]]}
-        record |= {"story": item["story"], "beliefs": beliefs, "source": item["source"]}
-        records.append(record)
+        records.append(
+            {
+                "story_id": item["group_id"],
+                "story_category": CATEGORIES[item["category"]],
+                "story": item["story"],
+                "beliefs": beliefs,
+                "source": item["source"],
+            }
+        )
     return records
-
-
-def given_table(beliefs: Sequence[Mapping]) -> str:
-    """The beliefs to label, as the pipe table that the prompt shows."""
-    return "\n".join(["Actor | Belief", *(f"{b['actor']} | {b['belief']}" for b in beliefs)])
 
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
@@ -206,50 +222,49 @@ def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = No
     how = METHODS[method]
     if isinstance(how, techniques.TwoStep):
         return how.messages(messages, item, prompts.load("omnitom/minds", replaced), replaced)
-    data = {"story": item["story"], "question": item["question"], "beliefs": item["question"]}
-    if how.stage == 0:
-        options = zip(KEYS, item["choices"], strict=False)
-        data["options"] = "\n".join(f"({key}) {option}" for key, option in options)
-        return [{"role": "user", "content": prompts.filled(how.prompts[0], replaced, **data)}]
-    data["story_id"] = item["group_id"]
-    data["category"] = CATEGORIES[item["category"]]
-    details = {}
+    options = zip(KEYS, item["choices"], strict=False)
+    data = {
+        **item,
+        "story_id": item["group_id"],
+        "category": CATEGORIES[item["category"]],
+        "options": "\n".join(f"({key}) {option}" for key, option in options),
+        "beliefs": item["question"],
+    }
     if how.level == "L4":
-        details["examples"] = _solved(json.loads(item["examples"]), how, replaced)
-        if how.stage == 1:
-            details["emphasis"] = prompts.load(f"omnitom/emphasis-{item['category']}", replaced)
-    directive, layout = how.prompts[:2]
-    system = prompts.filled(directive, replaced, **details)
-    user = prompts.filled(layout, replaced, **data)
-    return [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        data["emphasis"] = prompts.load(f"omnitom/emphasis-{item['category']}", replaced)
+        data["examples"] = _solved(json.loads(item["examples"]), how, replaced)
+    texts = [prompts.filled(name, replaced, **data) for name in how.prompts[:2]]
+    roles = ["user"] if how.stage == 0 else ["system", "user"]
+    return [{"role": role, "content": text} for role, text in zip(roles, texts, strict=True)]
 
 
 def _solved(examples: Sequence[Mapping], how: Method, replaced: Mapping[str, str] | None) -> str:
     """Records as the examples of a prompt of level L4, each with the table that answers it."""
     parts = []
     for number, example in enumerate(examples, start=1):
+        gold = rows(example)
         data = {
             "number": str(number),
             "story": example["story"],
-            "beliefs": given_table(example["beliefs"]),
-            "table": table_text(rows(example), how.stage),
+            "beliefs": table_text(gold, 0),
+            "table": table_text(gold, how.stage),
         }
         parts.append(prompts.filled(how.prompts[2], replaced, **data))
     return "\n\n".join(parts)
 
 
 def table_text(beliefs: Sequence[Row], stage: int) -> str:
-    """Beliefs as the pipe table that a stage asks for."""
-    names = ("actor", "belief", *(["order"] if stage == 1 else DIMENSIONS))
-    lines = [HEADS, *({**row.labels, **vars(row)} for row in beliefs)]
-    return "\n".join(" | ".join(line[name] for name in names) for line in lines)
+    """Beliefs as the pipe table that a stage asks for; at stage 0 without labels."""
+    lines = [HEADS, *(vars(row) | row.labels for row in beliefs)]
+    return "\n".join(" | ".join(line[name] for name in _COLUMNS[stage]) for line in lines)
 
 
 def in_words(item: Mapping) -> dict[str, str]:
     """What an item asks about and its gold table, as pipe tables: `question` and `gold`."""
-    if item["question_type"] == STAGES[0]:
-        return {"question": item["question"], "gold": item["answer"]}
-    gold = table_text(gold_rows(item), STAGES.index(item["question_type"]))
+    gold = item["answer"]
+    stage = STAGES.index(item["question_type"])
+    if stage:
+        gold = table_text(gold_rows(item), stage)
     return {"question": item["question"] or item["story"], "gold": gold}
 
 
@@ -258,9 +273,11 @@ def schema(method: str) -> dict | None:
     how = METHODS[method]
     if not how.json:
         return None
-    fields = {"actor": {"type": "string"}, "belief": {"type": "string"}}
-    for name in DIMENSIONS if how.stage == 2 else ["order"]:
-        fields[name] = {"type": "string", "enum": list(DIMENSIONS[name])}
+    fields = {}
+    for name in _COLUMNS[how.stage]:
+        fields[name] = {"type": "string"}
+        if name in DIMENSIONS:
+            fields[name]["enum"] = list(DIMENSIONS[name])
     return _object({"beliefs": {"type": "array", "items": _object(fields)}})
 
 
@@ -292,22 +309,20 @@ def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
         guess = draw.choice(KEYS[: len(item["choices"])])
         return {"gold": f"({key_of(item, item['answer'], KEYS)})", "random": f"({guess})"}
     gold = gold_rows(item)
-    actors = list(dict.fromkeys(row.actor for row in gold))
-    omniscient = []
-    by_lot = []
     if stage == 1:
+        actors = list(dict.fromkeys(row.actor for row in gold))
         facts = [row.belief for row in gold if row.actor == WORLD]
-        for actor in actors:
-            order = "0" if actor == WORLD else "1"
-            omniscient += [Row(actor, fact, order) for fact in facts]
-    for row in gold:
-        if stage == 2:
-            public = {"truth_status": "True", "knowledge_access": "Public"}
-            omniscient.append(replace(row, labels=row.labels | public))
+        omniscient = []
+        for actor, fact in product(actors, facts):
+            omniscient.append(Row(actor, fact, "0" if actor == WORLD else "1"))
+        by_lot = [replace(row, actor=draw.choice(actors)) for row in gold if draw.random() < 0.5]
+    else:
+        public = {"truth_status": "True", "knowledge_access": "Public"}
+        omniscient = [replace(row, labels=row.labels | public) for row in gold]
+        by_lot = []
+        for row in gold:
             labels = {name: draw.choice(legal) for name, legal in DIMENSIONS.items()}
-            by_lot.append(replace(row, order=labels["order"], labels=labels))
-        elif draw.random() < 0.5:
-            by_lot.append(replace(row, actor=draw.choice(actors)))
+            by_lot.append(replace(row, labels=labels))
     tables = {"gold": gold, "omniscient": omniscient, "random": by_lot}
     return {name: table_text(table, stage) for name, table in tables.items()}
 

@@ -3,7 +3,6 @@ annotations of it. Rules read records and report; none changes one.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -17,15 +16,21 @@ from tomlab.scoring.embeddings import near_duplicates
 from tomlab.scoring.kept import is_released
 from tomlab.scoring.similarity import plain
 
+
+def _stems(text: str) -> set[str]:
+    """Words without case, possessive and plural s: "Rebecca's friends" are rebecca and friend."""
+    return {word.rstrip("s") for word in plain(text).split()}
+
+
 _NAMES = files.yaml_beside(__file__)
-GROUPS = frozenset(_NAMES["groups"])
-_GLUE = frozenset(_NAMES["glue"])
+_GROUPS = set(_NAMES["groups"])
+_GLUE = _stems(" ".join(_NAMES["glue"]))
 # Not "it", as in "it is raining".
 _PRONOUN = re.compile(r"\s*(he|she|they|we|you|i)\b", re.IGNORECASE)
 
 
 def faults(
-    records: Sequence[Mapping], vectors: np.ndarray | None = None, duplicate_cosine: float = 0.95
+    records: Sequence[Mapping], vectors: np.ndarray, duplicate_cosine: float
 ) -> pd.DataFrame:
     """Every fault of every gold record: `story_id, source, filter, reason, dropped`.
 
@@ -33,37 +38,34 @@ def faults(
     embeddings of the stories, shape (records, dimensions), length 1: a story whose cosine to an
     earlier one that is kept is `duplicate_cosine` or more is one told twice.
     """
-    rows = []
+    faults = [list(_faults(record)) for record in records]
     sound = []
     for place, record in enumerate(records):
-        faults = list(_faults(record))
-        rows += [(place, *fault) for fault in faults]
-        if not faults or record["source"].startswith("released:"):
+        if not faults[place] or record["source"].startswith("released:"):
             sound.append(place)
-    if vectors is not None:
-        for later, earlier, cosine in near_duplicates(vectors[sound], duplicate_cosine):
-            other = records[sound[earlier]]
-            reason = f"cosine {cosine:.3f} to story {other['story_id']} ({other['source']})"
-            rows.append((sound[later], "near-duplicate", reason))
-    table = pd.DataFrame(rows, columns=["place", "filter", "reason"]).set_index("place")
-    stories = pd.DataFrame(records, columns=["story_id", "source"])
-    table = stories.join(table, how="inner").reset_index(drop=True)
-    return table.assign(dropped=~is_released(table["source"]))
+    for later, earlier, cosine in near_duplicates(vectors[sound], duplicate_cosine):
+        original = records[sound[earlier]]
+        reason = f"cosine {cosine:.3f} to story {original['story_id']} ({original['source']})"
+        faults[sound[later]].append(("near-duplicate", reason))
+    table = pd.DataFrame(records, columns=["story_id", "source"])
+    table = table.assign(fault=faults).explode("fault").dropna()
+    reasons = table.pop("fault")
+    table["filter"] = reasons.str[0]
+    table["reason"] = reasons.str[1]
+    table["dropped"] = ~is_released(table["source"])
+    return table.reset_index(drop=True)
 
 
 def _faults(record: Mapping) -> Iterator[tuple[str, str]]:
-    if record["story"].strip():
-        yield from _unknown_actors(record)
-    else:
-        yield "empty story", "found no text"
+    yield from _unknown_actors(record)
     first = {}
     for number, belief in enumerate(record["beliefs"], start=1):
         for rule, reason in belief_faults(belief, record):
             yield rule, f"belief {number}: {reason}"
-        row = f"{belief['actor']}: {belief['belief']!r}"
         earlier = first.setdefault((plain(belief["actor"]), plain(belief["belief"])), number)
         # Matches are one to one, so that one of the two would never be found.
         if earlier != number:
+            row = f"{belief['actor']}: {belief['belief']!r}"
             yield "duplicate belief", f"belief {number}: {row} stands as belief {earlier} too"
 
 
@@ -84,47 +86,35 @@ def belief_faults(belief: Mapping, record: Mapping) -> Iterator[tuple[str, str]]
 
 def _unknown_actors(record: Mapping) -> Iterator[tuple[str, str]]:
     """No actor may be made up (C.2)."""
-    story = set(_words(record["story"])) | GROUPS
+    allowed = _stems(record["story"]) | _GROUPS
     for actor in dict.fromkeys(belief["actor"] for belief in record["beliefs"]):
-        name = set(_words(actor)) - _GLUE
-        strange = ", ".join(sorted(name - story))
+        name = _stems(actor) - _GLUE
+        strange = ", ".join(sorted(name - allowed))
         if actor != WORLD and (strange or not name):
             yield "unknown actor", f"{actor!r}: the story has no {strange or 'no name'!r}"
 
 
-def _words(text: str) -> list[str]:
-    """Words without case, possessive and plural s: "Rebecca's friends" is "rebecca friend"."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    words = re.findall(r"[^\W_]+", re.sub(r"['’‘]s?\b", " ", folded))
-    return [word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words]
-
-
-ANNOTATION_COLUMNS = ("story_id", "belief", "annotator", "annotator_type", "dimension", "label")
-
-
-def annotations_form(records: Sequence[Mapping] | None = None) -> pa.DataFrameSchema:
+def annotations_form(records: Sequence[Mapping] = ()) -> pa.DataFrameSchema:
     """The schema of a file of labels. records: of which it may be; any without."""
-    known = None if records is None else {str(record["story_id"]) for record in records}
+    numbers = {str(record["story_id"]): range(1, len(record["beliefs"]) + 1) for record in records}
     columns = {
-        "story_id": files.known(known, "story", r"0|-?[1-9][0-9]{0,17}", "an integer"),
-        "belief": files.text(r"[1-9][0-9]{0,8}", "a number from 1"),
+        "story_id": files.known(numbers or None, "story"),
+        "belief": files.one_of_each("story_id", numbers),
         "annotator": files.person("annotator_type"),
         "annotator_type": files.person_kind(),
         "dimension": files.one_of(DIMENSIONS),
         "label": files.one_of_each("dimension", DIMENSIONS),
     }
-    once = ["annotator", "story_id", "belief", "dimension"]
-    return pa.DataFrameSchema(columns, unique=once, strict="filter")
+    key = ["annotator", "story_id", "belief", "dimension"]
+    return pa.DataFrameSchema(columns, unique=key, strict="filter")
 
 
-def read_annotations(path: Path | str, records: Sequence[Mapping] | None = None) -> pd.DataFrame:
-    """Labels by annotators (App. B.2): CSV with `ANNOTATION_COLUMNS`, one row a label cell.
+def read_annotations(path: Path | str, records: Sequence[Mapping]) -> pd.DataFrame:
+    """Labels by annotators (App. B.2): CSV with the columns of `annotations_form`, a row a cell.
 
-    belief: its number in the story's table, from 1; annotator_type: `human` or `llm:<model>`;
-    dimension: a key of `DIMENSIONS`; label: one of its legal labels, spelled so. records: if given,
-    every row has to be about a belief of theirs. Errors: `InputError` with all bad rows at once.
+    belief: its number in the table of a story of `records`, from 1; annotator_type: `human` or
+    `llm:<model>`; dimension: a key of `DIMENSIONS`; label: one of its legal labels, spelled so.
+    Errors: `InputError` with all bad rows at once.
     """
-    numbers = {str(r["story_id"]): range(1, len(r["beliefs"]) + 1) for r in records or ()}
-    belief = files.fitting("belief", "story_id", numbers)
-    table = files.read_form(path, annotations_form(records), belief)
+    table = files.read_form(path, annotations_form(records))
     return table.astype({"story_id": "int64", "belief": "int64"})

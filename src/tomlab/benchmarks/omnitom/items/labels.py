@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, SCHEMA, Row
+from tomlab.scoring.similarity import plain
 
-DASHES = "\\-\u2010-\u2015\u2212"  # hyphens, dashes and the minus, for a set of a pattern
-_NAMES: dict[str, list[str]] = SCHEMA["columns"]  # the first is the head of a column
+_DASHES = "\\-\u2010-\u2015\u2212"  # hyphens, dashes and the minus, for a set of a pattern
+_NAMES = SCHEMA["columns"]  # the first is the head of a column
 HEADS = {key: names[0] for key, names in _NAMES.items()}
 
 
@@ -50,55 +51,39 @@ _BESIDE_ORDERS = re.compile(r"\b(order|level|depth|beliefs?|or (higher|more|abov
 def _words(text: str) -> str:
     text = re.sub(r"[*`\"'“”‘’()\[\]:=/&_]", " ", text.casefold())
     # A hyphen joins words. Before a number it is a sign.
-    text = re.sub(rf"(?<=\w)\s*[{DASHES}]\s*(?=\w)", " ", text)
+    text = re.sub(rf"(?<=\w)\s*[{_DASHES}]\s*(?=\w)", " ", text)
     return " ".join(text.split()).rstrip(" .,;")
 
 
-_VARIANTS: dict[str, dict[str, str]] = {}
+_VARIANTS = {}
 for _dimension, _labels in DIMENSIONS.items():
-    _aliases = SCHEMA["aliases"].get(_dimension, {})
     _VARIANTS[_dimension] = {_words(label): label for label in _labels}
-    for _label, _names in _aliases.items():
+    for _label, _names in SCHEMA["aliases"].get(_dimension, {}).items():
         _VARIANTS[_dimension] |= dict.fromkeys(_names, _label)
 
 
-def same_rows(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
-    """The predicted row of each given belief, or None, as in the released `run_replication.py`.
-
-    Only a row with all its labels' cells counts. Actor and belief are those given but for case,
-    spaces, quotation marks around them, and full stops at the end of the belief.
-    """
-    whole = [row for row in predicted if DIMENSIONS.keys() <= row.labels.keys()]
-    return _paired(given, whole, _as_released)
-
-
-def _as_released(row: Row) -> tuple[str, ...]:
-    texts = " ".join(row.actor.split()), " ".join(row.belief.split()).rstrip(".")
-    return tuple(text.lower().strip("\"'") for text in texts)
-
-
-def labels_for(given: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
-    """The predicted row of each given belief, or None, by its place, which models are told to keep.
+def labels_for(gold: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
+    """The predicted row of each gold belief, or None, by its place, which models are told to keep.
 
     Our rule: first rows with the same actor and belief but for case, spaces and punctuation. Others
-    are paired by position, if there are as many as were given, even those of another actor.
+    are paired by position, if there are as many as gold ones, even those of another actor.
     """
-    rows = _paired(given, predicted, _plain)
-    if len(given) == len(predicted):
-        paired = {id(row) for row in rows}
+    rows = paired(gold, predicted, lambda row: (plain(row.actor), plain(row.belief)))
+    if len(gold) == len(predicted):
+        taken = {id(row) for row in rows}
         for place, row in enumerate(predicted):
-            if rows[place] is None and id(row) not in paired:
+            if rows[place] is None and id(row) not in taken:
                 rows[place] = row
     return rows
 
 
-def _paired(given: Sequence[Row], predicted: Sequence[Row], key: Callable) -> list[Row | None]:
-    """The predicted row with the key of each given one; of several the first that is left."""
+def paired(gold: Sequence[Row], predicted: Sequence[Row], key: Callable) -> list[Row | None]:
+    """The predicted row with the key of each gold one; of several the first that is left."""
     waiting = defaultdict(list)
     for row in predicted:
         waiting[key(row)].append(row)
-    return [waiting[key(row)].pop(0) if waiting[key(row)] else None for row in given]
-
-
-def _plain(row: Row) -> tuple[str, ...]:
-    return tuple(" ".join(re.findall(r"\w+", text.casefold())) for text in (row.actor, row.belief))
+    rows = []
+    for row in gold:
+        matches = waiting[key(row)]
+        rows.append(matches.pop(0) if matches else None)
+    return rows

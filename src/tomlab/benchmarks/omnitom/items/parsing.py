@@ -5,9 +5,8 @@ either read or listed as lost. Labels: see `labels.normal_label`.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import zip_longest
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import yaml
 
@@ -32,57 +31,52 @@ class Parsed:
     rows: list[Row]  # the usable ones
     lost: list[str]  # the text of what looked like a row
     reason: str  # why there is no usable row, or ""
-    form: str = field(default="", compare=False)  # "JSON" or "pipe table"
-    dropped: int = field(default=0, compare=False)  # cells behind the last heading: for nothing
+    form: str = ""  # "JSON" or "pipe table"
+    dropped: int = 0  # cells behind the last heading: for nothing
 
 
-def parse(text: str, columns: Collection[str] = ()) -> Parsed:
+def parse(text: str) -> Parsed:
     """The rows of an answer, as JSON if any can be read so, else as a table.
 
-    text: the visible answer, thinking removed. columns: the keys of those asked for. A row's
-    `labels` are those of the columns asked for, or of its own cells, "" where there is no legal
-    one. They stay empty if Order is the only one.
+    text: the visible answer, thinking removed. A row's `labels` are those of its cells, "" where
+    there is no legal one. They stay empty if Order is the only one.
     """
     if not text.strip():
         return Parsed([], [], "empty answer")
-    as_json = _parse_json(text, columns)
-    as_table = _parse_table(text, columns)
-    if as_json.rows or (as_json.lost and not as_table.rows):
-        return as_json
-    return as_table
+    parsed = _parse_table(text)
+    as_json = _parse_json(text)
+    if as_json.rows or (as_json.lost and not parsed.rows):
+        parsed = as_json
+    if parsed.rows:
+        return parsed
+    return Parsed([], parsed.lost, "no usable row" if parsed.lost else "no table")
 
 
-def _parse_json(text: str, columns: Collection[str]) -> Parsed:
+def _parse_json(text: str) -> Parsed:
     """The rows of the JSON objects in a text, wherever they stand. A row is an object with an actor
     and a belief, its labels beside them or in `labels`.
     """
     rows = []
-    lost = []
+    lost_texts = []
     for match in _OBJECT.finditer(text):
-        row = _row(_values_of_object(match[0]), columns)
+        row = _row(_values_of_object(match[0]))
+        is_cut_off = match.end() == len(text) and match[0][-1] not in "[}"
         if row:
             rows.append(row)
-        elif "actor" in match[0].lower() or _is_cut_off(match):
-            lost.append(match[0].strip())
-    return _parsed(rows, lost, "JSON")
+        elif is_cut_off or "actor" in match[0].lower():
+            lost_texts.append(match[0].strip())
+    return Parsed(rows, lost_texts, "", "JSON")
 
 
-def _is_cut_off(match: re.Match) -> bool:
-    """Whether the answer ended where a row had just begun."""
-    return match.end() == len(match.string) and match[0][-1] not in "[}"
-
-
-def _values_of_object(text: str) -> dict[str, str]:
+def _values_of_object(text: str) -> dict[str | None, str]:
     """What an object says, by columns; nothing if it is broken."""
     try:
         # YAML has what models add to JSON: a comma behind the last value, single quotes, bare keys.
         # It wants a colon on the line of its key.
         values = yaml.load(re.sub(r'"\s+:', '":', text), Loader=yaml.CSafeLoader)
-    except (yaml.YAMLError, ValueError):
+        values |= values.get("labels") or {}
+    except (yaml.YAMLError, ValueError, TypeError):
         return {}
-    labels = values.get("labels")
-    if isinstance(labels, dict):
-        values |= labels
     return {
         column(str(key)): str(value)
         for key, value in values.items()
@@ -90,7 +84,7 @@ def _values_of_object(text: str) -> dict[str, str]:
     }
 
 
-def _parse_table(text: str, columns: Collection[str]) -> Parsed:
+def _parse_table(text: str) -> Parsed:
     """The rows of all pipe tables in a text, prose passed over.
 
     - A header names Actor and Belief, perhaps among other columns. It holds up to the next header.
@@ -103,31 +97,26 @@ def _parse_table(text: str, columns: Collection[str]) -> Parsed:
     """
     lines = [line.strip() for line in text.split("\n")]
     lines = [line for line in lines if _PIPE.search(line) and re.search(r"[^\W_]", line)]
-    headers = [_headings(_cells(line)) for line in lines]
+    table = [_cells(line) for line in lines]
+    headers = [_headings(cells) for cells in table]
     has_labels = any(DIMENSIONS.keys() & header for header in headers)
-    keys = () if any(headers) else _usual_columns(lines)
+    columns = () if any(headers) else _usual_columns(table)
     rows = []
-    lost = []
+    lost_texts = []
     dropped = 0
-    for line, header in zip(lines, headers, strict=True):
+    for line, cells, header in zip(lines, table, headers, strict=True):
         if header:
             repeats_beliefs = has_labels and DIMENSIONS.keys().isdisjoint(header)
-            keys = () if repeats_beliefs else header
+            columns = () if repeats_beliefs else header
             continue
-        cells = _cells(line)
-        row = _row(_values_of_cells(cells, keys), columns)
-        if row:
+        values = dict(zip(columns, cells, strict=False))
+        row = _row(values)
+        if row and (len(cells) == len(columns) or _has_labels(values)):
             rows.append(row)
-            dropped += max(0, len(cells) - len(keys))
+            dropped += len(cells[len(columns) :])
         else:
-            lost.append(line)
-    return _parsed(rows, lost, "pipe table", dropped)
-
-
-def _parsed(rows: list[Row], lost: list[str], form: str, dropped: int = 0) -> Parsed:
-    if rows:
-        return Parsed(rows, lost, "", form, dropped)
-    return Parsed([], lost, "no usable row" if lost else "no table")
+            lost_texts.append(line)
+    return Parsed(rows, lost_texts, "", "pipe table", dropped)
 
 
 def _headings(cells: Sequence[str]) -> list[str | None]:
@@ -138,34 +127,27 @@ def _headings(cells: Sequence[str]) -> list[str | None]:
     columns.
     """
     keys = [column(cell) for cell in cells]
-    width = len(LABELLING)
-    in_order = all(key in (None, asked) for key, asked in zip_longest(keys, LABELLING))
-    if len(keys) >= width and in_order and len(keys) - keys.count(None) > width / 2:
-        keys[:width] = LABELLING
+    by_place = [key or name for key, name in zip(keys, LABELLING, strict=False)]
+    n_named = len(keys) - keys.count(None)
+    if tuple(by_place) == LABELLING and n_named > len(LABELLING) / 2:
+        keys[: len(LABELLING)] = LABELLING
     return keys if "actor" in keys and "belief" in keys else []
 
 
-def _usual_columns(lines: Sequence[str]) -> Sequence[str]:
-    for keys in (EXTRACTION, LABELLING):
-        tables = [_cells(line) for line in lines]
-        alike = [cells for cells in tables if len(cells) == len(keys) and _has_labels(cells, keys)]
-        if len(alike) > 1:
-            return keys
+def _usual_columns(table: Sequence[Sequence[str]]) -> Sequence[str]:
+    for columns in (EXTRACTION, LABELLING):
+        rows = [
+            dict(zip(columns, cells, strict=True)) for cells in table if len(cells) == len(columns)
+        ]
+        if sum(map(_has_labels, rows)) > 1:
+            return columns
     return ()
 
 
-def _has_labels(cells: Sequence[str], keys: Sequence[str | None]) -> bool:
-    """Whether there are labels among the cells, and all are legal."""
-    pairs = zip(keys, cells, strict=False)
-    labels = [normal_label(key, cell) for key, cell in pairs if key in DIMENSIONS]
+def _has_labels(values: Mapping[str | None, str]) -> bool:
+    """Whether there are labels among the values of a row, and all are legal."""
+    labels = [normal_label(key, values[key]) for key in DIMENSIONS if key in values]
     return bool(labels) and None not in labels
-
-
-def _values_of_cells(cells: Sequence[str], keys: Sequence[str | None]) -> dict[str | None, str]:
-    """The cells of a row by what they hold; nothing if that is unclear."""
-    if len(cells) != len(keys) and not _has_labels(cells, keys):
-        return {}
-    return dict(zip(keys, cells, strict=False))
 
 
 def _cells(line: str) -> list[str]:
@@ -173,18 +155,14 @@ def _cells(line: str) -> list[str]:
     return [cell.replace(r"\|", "|") for cell in cells]
 
 
-def _row(values: Mapping[str | None, str], columns: Collection[str]) -> Row | None:
+def _row(values: Mapping[str | None, str]) -> Row | None:
     actor = re.sub(r"^([-+*•]|\d+[.)])\s+", "", _plain(values.get("actor", "")))
     belief = _plain(values.get("belief", ""))
     if not re.search(r"[^\W\d_]", actor) or not re.search(r"\w", belief):
         return None
     if actor.casefold() == WORLD:
         actor = WORLD
-    labels = {
-        key: normal_label(key, values.get(key, "")) or ""
-        for key in DIMENSIONS
-        if key in (columns or values)
-    }
+    labels = {key: normal_label(key, values[key]) or "" for key in DIMENSIONS if key in values}
     return Row(actor, belief, labels.get("order", ""), labels if [*labels] != ["order"] else {})
 
 

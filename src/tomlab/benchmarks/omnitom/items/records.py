@@ -21,7 +21,7 @@ from tomlab.records.files import json_lines, read_text, unfit, yaml_beside
 
 # What is legal in a table: `categories` by code, labels by dimension, names of columns, aliases.
 SCHEMA = yaml_beside(__file__, "schema.yaml")
-CATEGORIES: dict[str, str] = SCHEMA["categories"]
+CATEGORIES = SCHEMA["categories"]
 CODES = {name: code for code, name in CATEGORIES.items()}
 DIMENSIONS = {name: tuple(labels) for name, labels in SCHEMA["dimensions"].items()}
 WORLD = "world"  # who holds the narrated facts
@@ -38,7 +38,6 @@ class Row:
     labels: Mapping[str, str] = field(default_factory=dict, hash=False)  # by dimension, order too
 
 
-_SOURCES = "authored, grammar, llm:<model> or released:<name>"
 _Text = Annotated[str, Field(pattern=r"\S")]
 _labels = {key: Literal[labels] for key, labels in DIMENSIONS.items()}
 _Labels = create_model("_Labels", __config__={"strict": True, "extra": "allow"}, **_labels)
@@ -56,7 +55,13 @@ class _Record(BaseModel, strict=True, extra="allow"):
     story_category: Literal[tuple(CODES)]
     story: _Text
     beliefs: list[_Belief] = Field(min_length=1)
-    source: Annotated[str, matches("authored|grammar|(llm|released):.+", _SOURCES)] = RELEASED
+    source: Annotated[
+        str,
+        matches(
+            "authored|grammar|(llm|released):.+",
+            "authored, grammar, llm:<model> or released:<name>",
+        ),
+    ] = RELEASED
 
 
 def read_records(path: Path | str) -> list[dict]:
@@ -64,33 +69,39 @@ def read_records(path: Path | str) -> list[dict]:
     is filled in where it is absent. Errors: `InputError` that names every line and field at fault.
     """
     records, problems = json_lines(read_text(path))
-    refuse([*problems, *unfit(records, _Record, "story_id", "line")], str(path))
+    problems += unfit(records, _Record, "story_id", "line")
     if not records:
-        raise InputError(f"{path}: no record in it")
+        problems.append("no record in it")
+    refuse(problems, str(path))
     return [{**record, "source": record.get("source", RELEASED)} for _, record in records]
 
 
 def write_records(records: Sequence[dict], path: Path | str) -> None:
     """Write records as JSONL, one line a story."""
-    lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
-    Path(path).write_text("".join(lines), encoding="utf-8", newline="\n")
+    text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    Path(path).write_text(text, encoding="utf-8", newline="\n")
 
 
 def rows(record: Mapping) -> list[Row]:
     """The gold belief table of a record, in its order."""
-    table = []
-    for belief in record["beliefs"]:
-        labels = {name: belief["labels"][name] for name in DIMENSIONS}
-        table.append(Row(belief["actor"], belief["belief"], labels["order"], labels))
-    return table
+    return [
+        Row(belief["actor"], belief["belief"], belief["labels"]["order"], belief["labels"])
+        for belief in record["beliefs"]
+    ]
 
 
 _ANSWER = "答案\nANSWER"  # the letter of the right option
 _Question = create_model(
     "_Question",
-    **dict.fromkeys(("STORY", "QUESTION", "OPTION-A", "OPTION-B"), (_Text, ...)),
-    **dict.fromkeys(("OPTION-C", "OPTION-D"), (str, "")),
-    **{_ANSWER: (Literal[*"ABCD"], ...)},
+    **{
+        "STORY": _Text,
+        "QUESTION": _Text,
+        "OPTION-A": _Text,
+        "OPTION-B": _Text,
+        "OPTION-C": (str, ""),
+        "OPTION-D": (str, ""),
+        _ANSWER: Literal[*"ABCD"],
+    },
 )
 
 
@@ -101,7 +112,7 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
     `source_row` (its number), `question`, `choices` (two or four texts, without the letter that a
     few repeat), `answer` (the right text). Errors: `InputError` with all that is wrong in a file.
     """
-    stories = {}
+    questions = []
     for category in CODES:
         path = Path(folder) / f"{category}.jsonl"
         # NaN stands for the options that yes/no questions do not have.
@@ -111,36 +122,44 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
             problems.append("no line in it")
         refuse(problems, str(path))
         for number, line in lines:
-            question = _question(number, line)
-            if question["answer"] is None:
+            texts = [line.get(f"OPTION-{letter}", "").strip() for letter in "ABCD"]
+            options = [re.sub(r"^[A-D]\.\s*", "", text) for text in texts]
+            answer = options["ABCD".index(line[_ANSWER])]
+            if not answer:
                 raise InputError(
                     f"{path}: line {number}: the answer {line[_ANSWER]!r} is no option"
                 )
-            stories.setdefault((category, line["STORY"]), []).append(question)
-    table = pd.DataFrame([*stories], columns=["story_category", "story"])
-    return table.assign(questions=[*stories.values()])
-
-
-def _question(number: int, line: Mapping) -> dict:
-    options = {}
-    for letter in "ABCD":
-        if text := line.get(f"OPTION-{letter}"):
-            options[letter] = re.sub(rf"^{letter}\.\s*", "", text.strip())
-    question = {"source_row": number, "question": line["QUESTION"]}
-    return question | {"choices": [*options.values()], "answer": options.get(line[_ANSWER])}
+            question = {
+                "source_row": number,
+                "question": line["QUESTION"],
+                "choices": list(filter(None, options)),
+                "answer": answer,
+            }
+            questions.append((category, line["STORY"], question))
+    table = pd.DataFrame(questions, columns=["story_category", "story", "questions"])
+    by_story = table.groupby(["story_category", "story"], sort=False, as_index=False)
+    return by_story.agg(list)
 
 
 def statistics(records: Sequence[Mapping]) -> pd.DataFrame:
     """Table 4: by category and in total, `stories`, `beliefs`, `beliefs_per_story` and the beliefs
     of `order_0`, `order_1` and `order_2_plus`. `code` is "total" in the last row.
     """
-    rows = []
+    table = []
     for code, category in {**CATEGORIES, "total": "Total"}.items():
-        chosen = [r for r in records if category in (r["story_category"], "Total")]
-        orders = Counter(belief["labels"]["order"] for r in chosen for belief in r["beliefs"])
-        row = {"code": code, "category": category, "stories": len(chosen)}
-        row["beliefs"] = orders.total()
-        row["beliefs_per_story"] = orders.total() / len(chosen) if chosen else float("nan")
-        row |= {"order_0": orders["0"], "order_1": orders["1"]}
-        rows.append(row | {"order_2_plus": orders["2"] + orders["3"]})
-    return pd.DataFrame(rows)
+        chosen = [record for record in records if category in (record["story_category"], "Total")]
+        orders = Counter(row.order for record in chosen for row in rows(record))
+        n_beliefs = orders.total()
+        table.append(
+            {
+                "code": code,
+                "category": category,
+                "stories": len(chosen),
+                "beliefs": n_beliefs,
+                "beliefs_per_story": n_beliefs / len(chosen) if chosen else float("nan"),
+                "order_0": orders["0"],
+                "order_1": orders["1"],
+                "order_2_plus": orders["2"] + orders["3"],
+            }
+        )
+    return pd.DataFrame(table)

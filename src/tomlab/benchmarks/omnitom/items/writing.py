@@ -11,7 +11,7 @@ from typing import Any
 
 from tomlab.benchmarks.omnitom.items import compose, parsing
 from tomlab.benchmarks.omnitom.items.labels import labels_for
-from tomlab.benchmarks.omnitom.items.records import CODES, DIMENSIONS, Row
+from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, rows
 from tomlab.benchmarks.writing import Draft, Step, Unparsed
 from tomlab.errors import InputError
 from tomlab.models.specs import Request
@@ -33,47 +33,46 @@ class _Table(Step):
         **options: Any,
     ) -> Request:
         """Errors: `InputError` for a story without so many other stories of its category."""
-        category = draft["story_category"]
-        shown = compose.examples_for(draft, examples, examples_seed, examples_shown)
-        if len(shown) < examples_shown:
-            found = f"found {len(shown)} other stories of category {category!r}"
+        solved = compose.examples_for(draft, examples, examples_seed, examples_shown)
+        if len(solved) < examples_shown:
             raise InputError(
-                f"params.yaml: omnitom.generation.writers: story_id {draft['story_id']}: {found} "
-                f"among the examples, expected {examples_shown}; take `llm` out, or name a "
-                "`source` with more stories of each category"
+                f"params.yaml: omnitom.generation.writers: story_id {draft['story_id']}: found "
+                f"{len(solved)} other stories of category {draft['story_category']!r} among the "
+                f"examples, expected {examples_shown}; take `llm` out, or name a `source` with "
+                "more stories of each category"
             )
-        item = {
-            "group_id": str(draft["story_id"]),
-            "category": CODES[category],
-            "story": draft["story"],
-            "question": compose.given_table(draft.get("beliefs", [])),
-            "examples": json.dumps(shown, ensure_ascii=False),
-        }
-        options = {"max_tokens": compose.METHODS[self.prompt].max_tokens} | options
+        record = {"beliefs": [], "source": ""} | draft
+        item = compose.item_of(
+            record,
+            self.name,
+            question=compose.table_text(rows(record), 0),
+            examples=json.dumps(solved, ensure_ascii=False),
+        )
         return Request(tuple(compose.messages(item, self.prompt, replaced)), **options)
 
 
 def parse_beliefs(text: str, draft: Draft) -> dict[str, list] | Unparsed:
-    """`beliefs` with `actor`, `belief` and `order`, "" if none was legal."""
-    table = parsing.parse(text, parsing.EXTRACTION)
+    """`beliefs` as in App. B.5, but of their labels only `order`, "" if none was legal."""
+    table = parsing.parse(text)
     if not table.rows:
         return Unparsed(table.reason)
     if table.lost or draft["is_cut"]:
         return Unparsed("part of the table is lost")
-    beliefs = []
-    for row in table.rows:
-        beliefs.append({"actor": row.actor, "belief": row.belief, "order": row.order})
+    beliefs = [
+        {"actor": row.actor, "belief": row.belief, "labels": {"order": row.order}}
+        for row in table.rows
+    ]
     return {"beliefs": beliefs}
 
 
 def parse_labels(text: str, draft: Draft) -> dict[str, list] | Unparsed:
     """`beliefs` in the format of App. B.5."""
-    table = parsing.parse(text, parsing.LABELLING)
+    table = parsing.parse(text)
     if not table.rows:
         return Unparsed(table.reason)
-    given = [Row(belief["actor"], belief["belief"]) for belief in draft["beliefs"]]
+    extracted = rows(draft)
     beliefs = []
-    for belief, row in zip(given, labels_for(given, table.rows), strict=True):
+    for belief, row in zip(extracted, labels_for(extracted, table.rows), strict=True):
         labels = row.labels if row else {}
         if not all(map(labels.get, DIMENSIONS)):
             return Unparsed("a belief without seven legal labels")

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import pandas as pd
 
 from tomlab.asking import prompts, techniques
-from tomlab.benchmarks.simpletom.items.stories import ENTITIES
 from tomlab.errors import InputError
 from tomlab.records.files import yaml_beside
 from tomlab.records.tidy import check
@@ -22,7 +21,7 @@ QUESTIONS = ("mental_state", "behavior", "judgment")
 MAIN, AWARE = "main", "aware"
 _TEXTS = yaml_beside(__file__)
 WORDINGS = _TEXTS["wordings"]  # of the judgment (App. F): question and options
-_ORDER = dict.fromkeys([*QUESTIONS, MAIN, AWARE, *WORDINGS])  # of questions and of variants
+COLUMNS = _TEXTS["columns"]  # of the items
 # A part of the items is drawn by story, so that first failures have all their questions: one of
 # each set of entities, on which intervals cluster, before a second of any, each scenario in turn.
 UNIT, STRATA = "story_id", ("group_id", "scenario")
@@ -44,12 +43,7 @@ METHODS = {name: Method(**options) for name, options in _TEXTS["methods"].items(
 METHODS |= techniques.methods("none", Method(questions=QUESTIONS))
 
 # Why no item may fit a method, and what to do then; see `evaluation.plan`.
-WITHOUT_ITEMS = {
-    "aware": "it is ours and asks about twins, in which person X perceives the fault, and no story "
-    "of run.benchmarks.simpletom.source has a twin; take aware out of "
-    "simpletom.evaluation.methods, or name a folder with twins as source, such as "
-    "data/simpletom/questions"
-}
+WITHOUT_ITEMS = _TEXTS["without_items"]
 
 # Person X is several people, as in "the beekeepers", "Ann and Bo"; "the rowing team" is one.
 _SEVERAL = re.compile(r"\band\b|\b([a-z]*[a-rt-z]s|[a-z]*men|people|children)$")
@@ -79,21 +73,10 @@ def questions_of(stories: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
             "judgment": (judgment, stance),
         }
         for kind, (question, options) in questions.items():
-            item_id = f"{story['story_id']}/{kind}"
-            item = {
-                "benchmark": NAME,
-                "item_id": item_id,
-                "group_id": story["set_id"],
-                "question_type": kind,
-                "story": story["story"],
-                "question": question,
-                "choices": shuffled(options, seed, item_id),
-                "answer": options[0],
-            }
-            for name in ("source", "scenario", "severity", "story_id", *ENTITIES):
-                item[name] = story[name]
-            items.append(item | {"variant": MAIN, "reality": options[-1]})
-    return check(pd.DataFrame(items), "items", "simpletom items")
+            item = story | {"benchmark": NAME, "group_id": story["set_id"], "variant": MAIN}
+            item |= {"item_id": f"{story['story_id']}/{kind}", "question_type": kind}
+            items.append(_asking(item, question, options, seed))
+    return check(pd.DataFrame(items, columns=COLUMNS), "items", "simpletom items")
 
 
 def with_wordings(questions: pd.DataFrame, stories: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
@@ -103,54 +86,55 @@ def with_wordings(questions: pd.DataFrame, stories: pd.DataFrame, seed: int = 0)
     a `negative_judgment` also has the wordings that offer it. seed: draws the order of options in
     other wordings.
     """
-    questions = questions.drop(columns=["place", "negative_judgment"], errors="ignore")
-    judgments = questions[questions["question_type"].eq("judgment") & questions["variant"].eq(MAIN)]
-    judgment_of = {judgment["story_id"]: judgment for judgment in judgments.to_dict("records")}
-    worded = []
+    judgments = questions.query("question_type == 'judgment' and variant == @MAIN")
+    judgment_of = judgments.set_index("story_id", drop=False).to_dict("index")
+    judgments = []
     for story in stories.to_dict("records"):
         judgment = judgment_of[story["story_id"]]
         for variant, question, options in judgment_wordings(story)[1:]:
-            item_id = f"{judgment['item_id']}:{variant}"
-            item = judgment | {"item_id": item_id, "variant": variant, "question": question}
-            item["choices"] = shuffled(options, seed, item_id)
-            item |= {"answer": options[0], "reality": options[-1]}
-            worded.append(item)
-    items = pd.concat([questions, pd.DataFrame(worded, columns=questions.columns)])
+            item = judgment | {"variant": variant}
+            item["item_id"] += f":{variant}"
+            judgments.append(_asking(item, question, options, seed))
+    items = pd.concat([questions[COLUMNS], pd.DataFrame(judgments, columns=COLUMNS)])
     return check(in_order(items), "items", "simpletom items")
+
+
+def _asking(item: Mapping, question: str, options: list[str], seed: int) -> dict:
+    """The item with a question. options: the right one first, the one that fits if X knew last."""
+    return {
+        **item,
+        "question": question,
+        "choices": shuffled(options, seed, item["item_id"]),
+        "answer": options[0],
+        "reality": options[-1],
+    }
 
 
 def in_order(items: pd.DataFrame) -> pd.DataFrame:
     """The items by story, as these first come, then by question, then by variant."""
+    names = [*QUESTIONS, MAIN, AWARE, *WORDINGS, *items["story_id"].unique()]
     by = ["story_id", "question_type", "variant"]
-    return items.sort_values(by, key=_rank, ignore_index=True)
-
-
-def _rank(column: pd.Series) -> pd.Series:
-    places = column.drop_duplicates() if column.name == "story_id" else _ORDER
-    return column.map({name: place for place, name in enumerate(places)})
+    return items.sort_values(by, key=lambda column: column.map(names.index), ignore_index=True)
 
 
 def judgment_wordings(story: Mapping) -> list[tuple[str, str, list[str]]]:
     """The judgment in each wording (App. F): its name, the question, options, the right one first.
 
-    story: with `person_x`, `unaware_action`, `aware_action` and `negative_judgment`; where the last
-    is empty, the wordings that offer it (versions 2 and 3) are left out.
+    story: a row of a story table; where its `negative_judgment` is empty, the wordings that offer
+    it (versions 2 and 3) are left out.
     """
-    parts = {"x": story["person_x"], "u": story["unaware_action"], "a": story["aware_action"]}
-    negative = story["negative_judgment"]
-    worded = []
+    wordings = []
     for name, wording in WORDINGS.items():
-        offers_negative = any("{n}" in option for option in wording["options"])
-        if offers_negative and not negative:
-            continue
-        options = [option.format(n=negative) for option in wording["options"]]
-        worded.append((name, wording["question"].format(**parts), options))
-    return worded
+        options = [option.format_map(story) for option in wording["options"]]
+        if "" not in options:
+            wordings.append((name, wording["question"].format_map(story), options))
+    return wordings
 
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
-    own = METHODS[method]
-    return items[items["question_type"].isin(own.questions) & items["variant"].isin(own.variants)]
+    settings = METHODS[method]
+    is_asked = items["question_type"].isin(settings.questions)
+    return items[is_asked & items["variant"].isin(settings.variants)]
 
 
 def remind(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
@@ -160,30 +144,36 @@ def remind(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     goes into the prompt, and `reminder_parsed`: False where that answer named no option, so that
     the model is shown its own words. Items whose story has no such answer are left out.
     """
-    own = responses.query("method == 'none' and sample == 0").dropna(subset="response")
-    states = items[items["question_type"] == "mental_state"].merge(own, on="item_id")
-    shown = []
-    for row in states.to_dict("records"):
-        key = read_answer(row["response"], row["finish_reason"], cot=False).key
-        words = f"({key})" if key else " ".join(visible(row["response"])[0].split())[:200]
-        reminder = f"Question: {_options(row)}\nAnswer: {words}\n"
-        shown.append((row["story_id"], reminder, key is not None))
-    shown = pd.DataFrame(shown, columns=["story_id", "reminder", "reminder_parsed"])
-    return items[items["question_type"].isin(QUESTIONS[1:])].merge(shown, on="story_id")
+    answers = responses.query("method == 'none' and sample == 0").dropna(subset="response")
+    states = items.query("question_type == 'mental_state'").merge(answers, on="item_id")
+    reminders = []
+    for state in states.to_dict("records"):
+        key = read_answer(state["response"], state["finish_reason"], cot=False).key
+        if key:
+            answer = f"({key})"
+        else:
+            words = visible(state["response"])[0].split()
+            answer = " ".join(words)[:200]
+        reminder = f"Question: {_options(state)}\nAnswer: {answer}\n"
+        reminders.append((state["story_id"], reminder, key is not None))
+    columns = ["story_id", "reminder", "reminder_parsed"]
+    reminders = pd.DataFrame(reminders, columns=columns)
+    return items.query("question_type != 'mental_state'").merge(reminders, on="story_id")
 
 
 def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:
     """The chat messages for one item, in the release's layout (App. G.1)."""
-    wanted = METHODS[method]
-    if isinstance(wanted, techniques.TwoStep):
-        return wanted.messages(messages, item, f"Question: {item['question']}", replaced)
-    system, final = (prompts.load(name, replaced) for name in wanted.prompts)
-    if wanted.reminder and "reminder" not in item:
-        raise InputError(f"simpletom: {method} needs items with a reminder; see `remind`")
-    reminder = f"{item['reminder']}\n" if wanted.reminder else ""
+    settings = METHODS[method]
+    if isinstance(settings, techniques.TwoStep):
+        return settings.messages(messages, item, f"Question: {item['question']}", replaced)
+    system, final = (prompts.load(name, replaced) for name in settings.prompts)
+    text = shared_prefix(item, method)
+    if settings.reminder:
+        if "reminder" not in item:
+            raise InputError(f"simpletom: {method} needs items with a reminder; see `remind`")
+        text += f"{item['reminder']}\n"
     keys = " or ".join(f'"({key})"' for key in KEYS[: len(item["choices"])])
-    question = f"Question: {_options(item)}\n\nWhat is the correct answer? {final} {keys}\n"
-    text = f"{shared_prefix(item, method)}{reminder}{question}"
+    text += f"Question: {_options(item)}\n\nWhat is the correct answer? {final} {keys}\n"
     return [{"role": "system", "content": system}, {"role": "user", "content": text}]
 
 

@@ -48,14 +48,21 @@ def valid(stories: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
     """
     people = annotations[annotations["annotator_kind"] == "human"]
     no = people[people["answer"] == "no"]
-    against = (no["question"] + ": no by " + no["annotator"]).groupby(no["story_id"]).agg("; ".join)
-    answered = people.groupby(["story_id", "annotator"])["question"].nunique()
-    complete = (answered == len(QUESTIONS)).groupby("story_id").sum()
-    rows = stories[["story_id"]].reset_index(drop=True)
-    rows["annotators"] = rows["story_id"].map(complete).fillna(0).astype(int)
-    rows["reason"] = [against.get(story_id, "") for story_id in rows["story_id"]]
-    cases = [rows["reason"] != "", rows["annotators"] >= ANNOTATORS]
-    return rows.assign(status=np.select(cases, ["invalid", "valid"], "unannotated"))
+    objections = no["question"] + ": no by " + no["annotator"]
+    reasons = objections.groupby(no["story_id"]).agg("; ".join)
+    answers = people.groupby(["story_id", "annotator"]).size()
+    complete = answers[answers == len(QUESTIONS)].groupby("story_id").size()
+    story_ids = stories["story_id"]
+    verdicts = pd.DataFrame(
+        {
+            "annotators": complete.reindex(story_ids, fill_value=0),
+            "reason": reasons.reindex(story_ids, fill_value=""),
+            "status": "unannotated",
+        }
+    )
+    verdicts.loc[verdicts["annotators"] >= ANNOTATORS, "status"] = "valid"
+    verdicts.loc[verdicts["reason"] != "", "status"] = "invalid"
+    return verdicts.reset_index()
 
 
 def screen(stories: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd.DataFrame:
@@ -72,7 +79,7 @@ def screen(stories: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd.D
     form = stories.assign(filter="format", reason=problems).explode("reason")
     alike = stories.assign(filter="near-duplicate", reason=stories["set_id"].map(reason_of_set))
     faults = pd.concat([form, alike]).dropna(subset="reason", ignore_index=True)
-    faults = faults.assign(dropped=~is_released(faults["source"]))
+    faults["dropped"] = ~is_released(faults["source"])
     return faults[["story_id", "source", "filter", "reason", "dropped"]]
 
 

@@ -12,9 +12,9 @@ from tomlab.records.files import yaml_beside
 ENTITY_SETS = 10  # a scenario and a model, Sec. 3.1
 # The output template of App. E.4: label, what it holds, in which stories and with which remark.
 _TEMPLATE = yaml_beside(__file__)
-_EXAMPLE = r"(?im)^\W*Example ([0-9]+)\W*$"
+_EXAMPLE = re.compile(r"(?ims)^\W*Example ([0-9]+)\W*$(.*?)(?=^\W*Example [0-9]+\W*$|\Z)")
 _SET = {"ENTITIES": "entities", "KEY INFORMATION": "key_information"}
-_ENTITY = r"\b[\w/]+ ([XYZ])\s*="
+_ENTITY = re.compile(r"\b[\w/]+ ([XYZ])\s*=(.*?)(?=\b[\w/]+ [XYZ]\s*=|\Z)")
 _NOBODY = ("none", "n/a", "nobody", "no one")
 _MARKS = " \t\r\n*_\"'“”‘’`.()[]"  # around an answer of a word or a number
 _WORDS = r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?: [^\W\d_]+(?:['’-][^\W\d_]+)*)?"
@@ -48,8 +48,7 @@ def parse_entities(text: str, scenario: Draft) -> list[dict | Unparsed]:
     """The `ENTITY_SETS` sets of entities that were asked for: each with its number, a person X and
     a Z, perhaps a person Y, and key information.
     """
-    _, *parts = re.split(_EXAMPLE, text)
-    blocks = dict(zip(map(int, parts[::2]), parts[1::2], strict=True))
+    blocks = {int(number): block for number, block in _EXAMPLE.findall(text)}
     sets = []
     for number in range(1, ENTITY_SETS + 1):
         entities = _parse_set(blocks[number]) if number in blocks else Unparsed("missing")
@@ -64,14 +63,14 @@ def _parse_set(block: str) -> dict[str, str] | Unparsed:
     values = labelled_values(block, _SET)
     if isinstance(values, Unparsed):
         return values
-    _, *parts = re.split(_ENTITY, values["entities"])
-    texts = [text.strip(" ,;|*-") for text in parts[1::2]]
-    by_letter = dict.fromkeys("XYZ", "") | dict(zip(parts[::2], texts, strict=True))
+    by_letter = {"X": "", "Y": "", "Z": ""}
+    for letter, text in _ENTITY.findall(values["entities"]):
+        by_letter[letter] = text.strip(" ,;|*-")
     if by_letter["Y"].lower().strip(".") in _NOBODY:
         by_letter["Y"] = ""
     if not by_letter["X"] or not by_letter["Z"]:
         return Unparsed("found no person X or no Z")
-    entities = {name: by_letter[letter] for name, letter in zip(ENTITIES, "XYZ", strict=True)}
+    entities = dict(zip(ENTITIES, by_letter.values(), strict=True))
     return entities | {"key_information": values["key_information"]}
 
 

@@ -18,17 +18,27 @@ from typing import Annotated, Any, Self
 import pandas as pd
 from pydantic import BaseModel, Field, model_validator
 
-from tomlab.benchmarks.simpletom.items.compose import AWARE, MAIN, NAME, in_order, with_wordings
+from tomlab.benchmarks.simpletom.items.compose import (
+    AWARE,
+    COLUMNS,
+    MAIN,
+    NAME,
+    in_order,
+    with_wordings,
+)
 from tomlab.benchmarks.simpletom.items.stories import ENTITIES, story_table
 from tomlab.errors import InputError, extra, refuse
 from tomlab.params import fits
 from tomlab.records import files
 from tomlab.records.tidy import check
+from tomlab.scoring.kept import is_released
 
 CONFIGS = ("mental-state-qa", "behavior-qa", "judgment-qa")
 # What is asked, by the end of an id.
 QUESTIONS = {"aware": "mental_state", "action": "behavior", "judge": "judgment"}
-_ID = re.compile(r"(?P<story>(?P<set>.+)_sev(?P<severity>[123]))_(?P<end>aware|action|judge)")
+_ID = re.compile(
+    r"(?P<story_id>(?P<group_id>.+)_sev(?P<severity>[123]))_(?P<end>aware|action|judge)"
+)
 _Id = Annotated[str, fits(_ID.fullmatch, "…_sev<1|2|3>_<aware|action|judge>")]
 _Text = Annotated[str, Field(pattern=r"\S")]
 
@@ -54,12 +64,13 @@ class _Question(BaseModel, strict=True):
 
     @model_validator(mode="after")
     def _go_together(self) -> Self:
-        choices = self.choices
-        are_labels = choices.label in ([*"AB"], [*"ABC"]) and self.answerKey in choices.label
-        if not are_labels or len({*choices.text}) != len(choices.label):
-            found = f"field choices: found {files.shown(choices.model_dump())}, answerKey "
+        texts = self.choices.text
+        labels = self.choices.label
+        are_labels = labels in (["A", "B"], ["A", "B", "C"])
+        if not are_labels or self.answerKey not in labels or len(set(texts)) != len(labels):
+            values = f"{files.shown(self.choices.model_dump())}, answerKey {self.answerKey!r}"
             expected = "as many different texts as labels, A, B or A, B, C, and one as answerKey"
-            raise ValueError(f"{found}{self.answerKey!r}, expected {expected}")
+            raise ValueError(f"field choices: found {values}, expected {expected}")
         return self
 
 
@@ -74,11 +85,9 @@ _JUDGMENT = (
 _AWARE = r'^(?:Is|Are) .+? likely to be aware that "(.+)"\?\Z'
 _FORMS = {
     "judgment": 'Next, X "…" and not "…". The behavior of X can be best described as: '
-    "Reasonable (right) / Not reasonable",
+    "Reasonable (right) / …",
     "mental_state": 'Is X likely to be aware that "…"?',
 }
-# What a twin shares with its story's question, and what it does not.
-_OF_TWINS = {"question": True, "choices": True, "story": False, "answerKey": False}
 
 
 def read_released(source: Path | str, seed: int = 0) -> pd.DataFrame:
@@ -92,12 +101,12 @@ def read_released(source: Path | str, seed: int = 0) -> pd.DataFrame:
     questions = read_questions(source)
     stories, odd = stories_of(questions)
     if len(odd):
-        summary = f"{source}: {len(odd)} questions have another form than the paper's, so their "
-        summary += "stories lack wordings of the judgment (App. F)"
+        form = "another form than the paper's, so their stories lack wordings of the judgment"
+        warning = f"{source}: {len(odd)} questions have {form} (App. F)"
         for row in odd.itertuples():
-            found = f"found {files.shown(row.found)}, expected {row.expected}"
-            summary += f"\n  {row.place}, id {row.item_id!r}: {found}"
-        warnings.warn(summary, stacklevel=2)
+            fault = f"found {files.shown(row.found)}, expected {row.expected}"
+            warning += f"\n  {row.place}, id {row.item_id!r}: {fault}"
+        warnings.warn(warning, stacklevel=2)
     return with_wordings(questions, stories, seed)
 
 
@@ -106,31 +115,29 @@ def read_questions(source: Path | str) -> pd.DataFrame:
     `place` (file and row) and `negative_judgment`.
     """
     rows = []
-    problems = []
     for config in CONFIGS:
-        file = f"{config}/test.jsonl"
-        lines, unreadable = _lines(source, config)
-        problems += [f"{file}, {problem}" for problem in unreadable]
-        if not lines and not unreadable:
-            problems.append(f"{file}: no row in it")
-        rows += [(f"{file}, row {number}", value) for number, value in lines]
-    problems += files.unfit(rows, _Question, "id", "file")
-    refuse(problems, str(source))
-    questions = {place: _Question.model_validate(value) for place, value in rows}
+        for number, row in _rows(source, config):
+            rows.append((f"{config}/test.jsonl, row {number}", row))
+    refuse([*files.unfit(rows, _Question, "id", "file")], str(source))
+    questions = {place: _Question.model_validate(row) for place, row in rows}
     refuse(_faults_of_twins(questions), str(source))
-    released = f"released:{Path(source).resolve().name}"
-    items = pd.DataFrame(
-        _item(question, released) | {"place": place} for place, question in questions.items()
-    )
+    release = f"released:{Path(source).resolve().name}"
+    items = [_item(question, release) | {"place": place} for place, question in questions.items()]
+    items = pd.DataFrame(items, columns=[*COLUMNS, "negative_judgment", "place"])
     refuse(_faults_of_stories(items), str(source))
     return in_order(check(items, "items", str(source)))
 
 
-def _lines(source: Path | str, config: str) -> tuple[list[tuple[int, Any]], list[str]]:
-    """The rows of a config by their number, and what is wrong with lines that are none."""
+def _rows(source: Path | str, config: str) -> list[tuple[int, Any]]:
+    """The rows of a config with their number."""
     folder = Path(source)
     if folder.is_dir():
-        return files.json_lines(files.read_text(folder / config / "test.jsonl"))
+        path = folder / config / "test.jsonl"
+        rows, problems = files.json_lines(files.read_text(path))
+        refuse(problems, str(path))
+        if not rows:
+            raise InputError(f"{path}: no row in it")
+        return rows
     if folder.exists() or isinstance(source, Path):
         raise InputError(f"{source}: expected a folder with {config}/test.jsonl and the like")
     with extra("compendium"):
@@ -141,7 +148,7 @@ def _lines(source: Path | str, config: str) -> tuple[list[tuple[int, Any]], list
         reason = " ".join(str(error).split())[:200]
         problem = f"neither a folder nor to be had from the hub ({reason})"
         raise InputError(f"{source}, {config}: {problem}") from None
-    return [*enumerate(rows, start=1)], []
+    return [*enumerate(rows, start=1)]
 
 
 def _faults_of_twins(questions: Mapping[str, _Question]) -> list[str]:
@@ -152,14 +159,14 @@ def _faults_of_twins(questions: Mapping[str, _Question]) -> list[str]:
     faults = []
     for place, twin in questions.items():
         where = f"{place}, id {twin.id!r}, field"
-        story = main.get(twin.twin_of)
-        if story:
-            for name, is_shared in _OF_TWINS.items():
-                value = getattr(twin, name)
-                if (value == getattr(story, name)) != is_shared:
-                    expected = "expected the question and the options of "
-                    expected += f"{story.id!r}, another story and another answerKey"
-                    faults.append(f"{where} {name}: found {files.shown(value)}, {expected}")
+        if twin.twin_of in main:
+            story = main[twin.twin_of]
+            for name in ("question", "choices"):
+                if getattr(twin, name) != getattr(story, name):
+                    faults.append(f"{where} {name}: found another, expected that of {story.id!r}")
+            for name in ("story", "answerKey"):
+                if getattr(twin, name) == getattr(story, name):
+                    faults.append(f"{where} {name}: found that of {story.id!r}, expected another")
         elif twin.twin_of:
             expected = "expected the id of a question that is no twin"
             faults.append(f"{where} twin_of: found {twin.twin_of!r}, {expected}")
@@ -174,41 +181,39 @@ def _faults_of_stories(items: pd.DataFrame) -> list[str]:
         where = f"{rows['place'].iloc[0]}, {name}"
         if rows["question_type"].nunique() < len(QUESTIONS):
             faults.append(f"{where}: expected all three questions on it")
-        if rows["source"].str.startswith("released:").all():
+        if is_released(rows["source"]).all():
             continue
         for column in ["story", "scenario", "source", *ENTITIES]:
             texts = [*rows[column].unique()]
             if len(texts) > 1:
-                found = f"found {files.shown(texts)}, expected one in all files"
-                faults.append(f"{where}, {column}: {found}")
+                fault = f"found {files.shown(texts)}, expected one in all files"
+                faults.append(f"{where}, {column}: {fault}")
     return faults
 
 
-def _item(row: _Question, released: str) -> dict:
+def _item(row: _Question, release: str) -> dict:
     item_id = row.twin_of or row.id
-    parts = _ID.fullmatch(item_id)
+    parts = _ID.fullmatch(item_id).groupdict()
     kind = QUESTIONS[parts["end"]]
     if row.author:  # the names under which answers to our items are kept
-        item_id = f"{parts['story']}/{kind}"
-    answer = row.choices.text[row.choices.label.index(row.answerKey)]
+        item_id = f"{parts['story_id']}/{kind}"
+    texts = row.choices.text
+    answer = texts[row.choices.label.index(row.answerKey)]
+    alternatives = [text for text in texts if text != answer]
     item = {
+        **row.model_dump(),
+        **parts,
         "benchmark": NAME,
         "item_id": item_id,
-        "group_id": parts["set"],
         "question_type": kind,
-        "story": row.story,
-        "question": row.question,
-        "choices": row.choices.text,
+        "choices": texts,
         "answer": answer,
-        "source": "authored" if row.author else released,
+        "source": "authored" if row.author else release,
         "scenario": row.scenario_name,
         "severity": int(parts["severity"]),
-        "story_id": parts["story"],
-        **{name: getattr(row, name) for name in ENTITIES},
         "variant": MAIN,
         # What fits if X knew: the other option of a story, the right one of a twin.
-        "reality": next(text for text in row.choices.text if text != answer),
-        "negative_judgment": row.negative_judgment,
+        "reality": alternatives[0],
     }
     if row.twin_of:
         item |= {"item_id": f"{item_id}:{AWARE}", "variant": AWARE, "reality": answer}
@@ -222,25 +227,25 @@ def stories_of(questions: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     in the form; `key_information` and `second_sentence` are "" where the mental-state question is
     in another. The second has `place`, `item_id`, `found` and `expected`.
     """
-    main = questions[questions["variant"] == MAIN].set_index("story_id", drop=False)
-    state, behavior, judgment = (main[main["question_type"] == q] for q in QUESTIONS.values())
-    parts = judgment["question"].str.strip().str.extract(_JUDGMENT)
-    has_stance = judgment["answer"].eq("Reasonable") & judgment["reality"].eq("Not reasonable")
-    parts = parts[has_stance & judgment["choices"].str.len().eq(2)].dropna()
-    key_information = state["question"].str.strip().str.extract(_AWARE)[0]
-    odd = pd.concat([judgment.drop(parts.index), state[key_information.isna()]])
+    stories = []
+    odd = []
+    for _, rows in questions[questions["variant"] == MAIN].groupby("story_id", sort=False):
+        state, behavior, judgment = rows.to_dict("records")
+        aware = re.match(_AWARE, state["question"].strip())
+        if not aware:
+            odd.append(state)
+        actions = re.match(_JUDGMENT, judgment["question"].strip())
+        if not actions or judgment["answer"] != "Reasonable":
+            odd.append(judgment)
+            continue
+        story = judgment | actions.groupdict()
+        story |= {"set_id": judgment["group_id"], "question": behavior["question"]}
+        if aware:
+            story["key_information"] = aware[1]
+            if story["story"].startswith(aware[1]):
+                story["second_sentence"] = story["story"].removeprefix(aware[1]).strip()
+        stories.append(story)
+    odd = pd.DataFrame(odd, columns=questions.columns)
     odd["found"] = odd["question"] + " " + odd["choices"].map(" / ".join)
     odd["expected"] = odd["question_type"].map(_FORMS)
-    in_form = judgment.loc[parts.index].assign(
-        **parts,
-        set_id=judgment["group_id"].reindex(parts.index),
-        question=behavior["question"].reindex(parts.index),
-        key_information=key_information.reindex(parts.index).fillna(""),
-    )
-    stories = in_form.to_dict("records")
-    for story in stories:
-        key = story["key_information"]
-        if key and story["story"].startswith(key):
-            story["second_sentence"] = story["story"].removeprefix(key).strip()
-    odd = odd[["place", "item_id", "found", "expected"]].reset_index(drop=True)
-    return story_table(stories), odd
+    return story_table(stories), odd[["place", "item_id", "found", "expected"]]

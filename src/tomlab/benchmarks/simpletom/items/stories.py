@@ -22,13 +22,10 @@ SCENARIOS = tuple(_LISTS["scenarios"])
 
 def story_table(rows: list[dict]) -> pd.DataFrame:
     """Rows as a story table; what is absent is "", and `story` the two sentences."""
-    stories = []
-    for row in rows:
-        story = {**dict.fromkeys(COLUMNS, ""), **row}
-        sentences = f"{story['key_information']} {story['second_sentence']}".strip()
-        stories.append(story | {"story": story["story"] or sentences})
-    table = pd.DataFrame(stories, columns=list(COLUMNS))
-    return table.astype({**dict.fromkeys(COLUMNS, str), "severity": int})
+    table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object).fillna("")
+    sentences = table["key_information"] + " " + table["second_sentence"]
+    table["story"] = table["story"].where(table["story"] != "", sentences.str.strip())
+    return table.astype(str).astype({"severity": int})
 
 
 def format_problems(story: Mapping) -> list[str]:

@@ -67,14 +67,17 @@ def scenario_drafts(scenarios: pd.DataFrame, seeds: pd.DataFrame, round_id: str)
     """
     drafts = []
     for draft in scenarios.to_dict("records"):
-        stories = seeds[seeds["scenario"] == draft["scenario"]].sort_values("severity")
-        _, base, _ = stories.to_dict("records")
+        in_scenario = seeds[seeds["scenario"] == draft["scenario"]]
+        stories = in_scenario.sort_values("severity").to_dict("records")
+        base = stories[1]
         number = SCENARIOS.index(draft["scenario"]) + 1
         text = f"[{draft['reason']}] {draft['description']}"
-        shown = f"SCENARIO: {text}\n\nENTITIES: {entities_line(base)}\n\n"
-        draft |= {"count": str(ENTITY_SETS), "scenario_id": f"{round_id}-{number:02d}"}
-        draft |= {"scenario_text": text, "seed_set": written_set(base)}
-        draft["seed_stories"] = shown + written_out(stories.to_dict("records"))
+        beginning = f"SCENARIO: {text}\n\nENTITIES: {entities_line(base)}\n\n"
+        draft["count"] = str(ENTITY_SETS)
+        draft["scenario_id"] = f"{round_id}-{number:02d}"
+        draft["scenario_text"] = text
+        draft["seed_set"] = written_set(base)
+        draft["seed_stories"] = beginning + written_out(stories)
         drafts.append(draft)
     return drafts
 
@@ -86,9 +89,9 @@ def set_drafts(sets: Sequence[Draft], scenarios: Sequence[Draft], round_id: str)
     by_scenario = {draft["scenario"]: draft for draft in scenarios}
     drafts = []
     for entities in sets:
-        draft = by_scenario[entities["scenario"]] | {
-            name: entities[name] for name in ("set_id", *ENTITIES)
-        }
+        draft = dict(by_scenario[entities["scenario"]])
+        for name in ("set_id", *ENTITIES):
+            draft[name] = entities[name]
         draft["entities"] = entities_line(entities)
         draft["stem"] = f"llm-{round_id}-{entities['set_id']}"
         drafts.append(draft)
@@ -108,8 +111,8 @@ def annotations(rows: Sequence[Draft]) -> pd.DataFrame:
     """A model's annotations (`ANNOTATION_COLUMNS`, of the kind `llm:<model>`)."""
     answers = []
     for row in rows:
+        model = row["source"].removeprefix("llm:")
         for question in QUESTIONS:
-            model = row["source"].removeprefix("llm:")
             answers.append((row["story_id"], model, row["source"], question, row[question]))
     return pd.DataFrame(answers, columns=list(ANNOTATION_COLUMNS), dtype=str)
 
@@ -120,9 +123,9 @@ def with_judgments(stories: pd.DataFrame, rows: Sequence[Draft]) -> pd.DataFrame
     rows: what the step `judgment` gave. Of several words the shortest counts, as in the paper; of
     equally short ones that of the model asked first.
     """
-    by_story = {}
+    shortest = {}
     for row in sorted(rows, key=lambda row: len(row["negative_judgment"])):
-        by_story.setdefault(row["story_id"], row["negative_judgment"])
-    given = stories["negative_judgment"]
-    words = [by_story.get(story_id, "") for story_id in stories["story_id"]]
-    return stories.assign(negative_judgment=given.where(given != "", words))
+        shortest.setdefault(row["story_id"], row["negative_judgment"])
+    words = [shortest.get(story_id, "") for story_id in stories["story_id"]]
+    judgments = stories["negative_judgment"]
+    return stories.assign(negative_judgment=judgments.where(judgments != "", words))
