@@ -34,7 +34,7 @@ help: ## list the targets
 
 figures: data params ## set up, fetch the data, run every stage that is out of date, build the book
 	@dvc status --quiet && echo 'Everything is up to date.' \
-		|| exec python -m tomlab.pipeline.start --for $(MAKE) --no-print-directory chains
+		|| exec python -m tomlab.pipeline.run $(MAKE) --no-print-directory chains
 	@echo 'The book: results/book/index.html'
 
 # The stages of a benchmark, generation to figures, share no output with those of another, so that each

@@ -1,7 +1,7 @@
 """`params.yaml`: everything a user swaps, read and checked."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -82,6 +82,8 @@ _ONCE = "at least one name, none of them twice"
 # Where answers are kept unless told otherwise; before the first of them there is no such folder.
 ANSWERS = "data/answers"
 MOST_VALUES = 1_000_000  # of a YAML file, each as often as aliases repeat it; ours has 500
+# Models are compared with these. They are evaluated in every run, wherever items are made.
+BASELINES = ("random", "omniscient")
 _Item = TypeVar("_Item")
 Name = Annotated[str, matches(r"[A-Za-z0-9_-]{1,100}", _NAME)]
 ModelName = Annotated[Name, AfterValidator(_registered)]
@@ -185,6 +187,11 @@ class Fresh(Section):
     source: OptionalPath
     questions: Size
     budget: Annotated[int, Field(ge=500, le=MOST_THINGS)]
+
+
+def with_baselines(models: Sequence[str]) -> list[str]:
+    """The models of a run, followed by the baselines."""
+    return [name for name in models if name not in BASELINES] + [*BASELINES]
 
 
 class _Loader(yaml.SafeLoader):

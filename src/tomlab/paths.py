@@ -107,3 +107,8 @@ def result(kind: str, benchmark: str, model: str | None = None) -> Path:
     """The Parquet file of a table: `items`, or a model's `responses`, `scores`, `metrics`."""
     name = benchmark if model is None else f"{benchmark}/{model}"
     return RESULTS / kind / f"{name}.parquet"
+
+
+def baseline(kind: str, benchmark: str, name: str) -> Path:
+    """The same of a baseline, which is evaluated where the items are made."""
+    return RESULTS / "baselines" / benchmark / kind / f"{name}.parquet"

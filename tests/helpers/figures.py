@@ -6,6 +6,7 @@ import pandas as pd
 
 from replies import of_baseline
 from tomlab import paths
+from tomlab.params import BASELINES
 from tomlab.records import tidy
 
 
@@ -35,8 +36,9 @@ def write(folder, patch, benchmark, items, answers, **options):
         own = responses.assign(model=model)
         scores = benchmark.score(items, own, **options)
         made = {"responses": own, "scores": scores, "metrics": benchmark.metrics(scores)}
+        place = paths.baseline if model in BASELINES else paths.result
         for kind, table in made.items():
-            tidy.write(table, kind, paths.result(kind, benchmark.NAME, model))
+            tidy.write(table, kind, place(kind, benchmark.NAME, model))
         every.append(scores)
     return pd.concat(every, ignore_index=True)
 

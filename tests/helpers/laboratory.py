@@ -27,7 +27,7 @@ def environment(root: Path) -> dict[str, str]:
 
 def start(commands: Sequence[str], env: Mapping[str, str]) -> None:
     """Run commands in turn in the folder of `env`, their stages started as by `make figures`."""
-    one = [sys.executable, "-m", "tomlab.pipeline.start", "--for", "sh", "-ec", "\n".join(commands)]
+    one = [sys.executable, "-m", "tomlab.pipeline.run", "sh", "-ec", "\n".join(commands)]
     subprocess.run(one, cwd=env["TOMLAB_ROOT"], env=env, check=True)
 
 

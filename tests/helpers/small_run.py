@@ -113,7 +113,10 @@ def write_tables(results: Path) -> None:
             "responses": responses,
             "scores": bigtom.score(items, responses),
         }.items():
-            tidy.write(table, kind, results / kind / "bigtom" / f"{model}.parquet")
+            folder = results / kind / "bigtom"
+            if model == "random":
+                folder = results / "baselines" / "bigtom" / kind
+            tidy.write(table, kind, folder / f"{model}.parquet")
 
 
 def publish(root: Path, **environment: str) -> subprocess.CompletedProcess:

@@ -48,7 +48,6 @@ _ASKED_LATER = {"asking/techniques", "asking/protocol.py"}
 # The same, of one kind of stage.
 NEEDLESS_FOR = {
     "generation": _ASKED_LATER,
-    "filtering": _ASKED_LATER,
     # It asks no model: what was answered is in the responses, which it names.
     "figures": {"models"},
 }
@@ -165,7 +164,7 @@ def test_every_notebook_is_run_by_a_stage():
 def test_stage_takes_its_parameters_from_its_own_file_and_depends_on_it(stage):
     if stage.name == "documents":
         return
-    source, copy, settings = shlex.split(stage.cmd)[4:]
+    source, copy, settings = shlex.split(stage.cmd)[3:]
     assert Path(copy).relative_to("results/notebooks").parent.name == Path(source).parent.name
     own = Path("results/settings") / Path(copy).relative_to("results/notebooks")
     assert settings == own.with_suffix(".json").as_posix()
@@ -219,20 +218,19 @@ def test_what_decides_an_answer_makes_the_stages_that_ask_out_of_date(file):
     assert out_of_date_by(file) == {*ASKING, "documents"}
 
 
-def test_a_way_of_asking_items_leaves_the_stages_that_make_items_alone():
+def test_a_way_of_asking_items_leaves_the_stages_that_write_items_alone():
     for file in ("likelihood.py", "evaluation.py", "taken.py", "techniques/__init__.py"):
         later = out_of_date_by(f"asking/{file}")
         assert "evaluation" in later
-        assert later.isdisjoint({"generation", "filtering"}), file
+        assert "generation" not in later, file
 
 
 def test_settings_run_again_when_the_check_of_entries_changes():
     assert {"src/tomlab/models/specs.py", "src/tomlab/params.py"} <= dependencies(SETTINGS)
 
 
-@pytest.mark.parametrize("name", ["generation", "filtering"])
-def test_verdicts_are_no_dependency_of_the_stages_that_make_items(name):
-    made = [stage for stage in STAGES.values() if kind(stage)[0] == name]
+def test_verdicts_are_no_dependency_of_the_stages_that_write_items():
+    made = [stage for stage in STAGES.values() if kind(stage)[0] == "generation"]
     files = {file for stage in made for file in code_behind(stage)}
     assert not [file for file in files if file.endswith(("/scoring.py", "/metrics.py"))]
 

@@ -56,7 +56,7 @@ def fronts(tmp_path_factory) -> Path:
     root = tmp_path_factory.mktemp("fronts")
     for name in ("data", "docs", "notebooks"):
         (root / name).symlink_to(ROOT / name)
-    page = "python -m tomlab.pipeline.start run_notebook notebooks/00_index.ipynb"
+    page = "python -m tomlab.pipeline.run_notebook notebooks/00_index.ipynb"
     page += " results/index/00_index.ipynb results/settings.json"
     commands = []
     for name, run in RUNS.items():

@@ -18,7 +18,6 @@ import yaml
 from bigtom_templates import MEI
 from fantom_sets import question_set
 from faulty_server import FaultyServer
-from laboratory import laboratory
 from simpletom_stories import stories
 from tomlab import paths
 from tomlab.benchmarks import bigtom, fantom, simpletom
@@ -121,27 +120,6 @@ def test_last_line_says_all_in_a_sentence(made):
     assert "Without omnitom: no items yet; `dvc repro filtering@omnitom`" in made.again.said
     told = rf"In all: {2 * n:,} requests, {n:,} kept; left: [\d,]+ tokens of prompts, {7 * n:,} of "
     assert re.search(rf"{told}answers; about \${n * 0.032:.2f}\n", made.again.said)
-
-
-@pytest.mark.parametrize("writer", ["smollm2-135m", "toy"])
-def test_plan_before_the_first_run_makes_the_items_unless_a_server_is_asked(writer, tmp_path):
-    def change(told: dict) -> None:
-        told["run"]["benchmarks"] = {"bigtom": told["run"]["benchmarks"]["bigtom"]}
-        told["run"]["benchmarks"]["bigtom"]["writer"] = writer
-        told["run"] |= {"models": ["toy"], "orders": 1, "wordings": []}
-        told["models"]["toy"] = TOY | {"base_url": "http://localhost:1/v1"}
-
-    lab = laboratory(tmp_path, change)
-    command = [sys.executable, "-m", "tomlab.pipeline.plan"]
-    options = {"cwd": tmp_path, "env": lab.environment, "capture_output": True, "text": True}
-    done = subprocess.run(command, check=False, **options)
-    if writer == "toy":
-        assert done.returncode == 1
-        assert "Without bigtom: no items yet; `dvc repro filtering@bigtom`" in done.stdout
-        assert not (tmp_path / "results" / "items").exists()
-    else:
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert re.search(r"In all: [\d,]+ requests, 0 kept; ", done.stdout)
 
 
 # Plans alone: nothing listens

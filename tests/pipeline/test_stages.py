@@ -108,7 +108,7 @@ CHANGES = {
     ),
     "run/prompts": (
         {"fantom/belief-question": "README.md"},
-        of("1_generation/fantom", "3_evaluation/fantom"),
+        of(*(f"{stage}/fantom" for stage in ("1_generation", "2_filtering", "3_evaluation"))),
     ),
     "run/seeds/writing_seed": (
         1,
@@ -117,21 +117,22 @@ CHANGES = {
     "run/seeds/option_seed": (1, of("2_filtering/")),
     "run/seeds/draw_seed": (
         1,
-        of("2_filtering/omnitom", "3_evaluation/", "4_judge_calibration/"),
+        of("2_filtering/", "3_evaluation/", "4_judge_calibration/"),
     ),
     "run/seeds/sampling_seed": (
         1,
-        of("1_generation/", "2_filtering/bigtom", "2_filtering/simpletom", "3_evaluation/")
+        of("1_generation/", "2_filtering/", "3_evaluation/")
         | of(*(f"4_judge_calibration/{name}" for name in ("bigtom", "omnitom", "simpletom")))
         | of("6_fresh/"),
     ),
     "run/seeds/made_seed": (1, of("4_judge_calibration/")),
-    "run/orders": (1, of("3_evaluation/")),
+    "run/orders": (1, of("2_filtering/", "3_evaluation/")),
+    "models/random/groups/fantom/short": (1, of("2_filtering/fantom")),
     "run/wordings": ([], of("3_evaluation/")),
     "models/smollm2-135m/variants/fantom/full": (1, of("3_evaluation/fantom-smollm2-135m")),
     "run/models": (
-        ["smollm2-135m", "random"],
-        {name for name in of("3_evaluation/") if name.endswith("-omniscient")} | of("4_", "5_"),
+        ["smollm2-135m", "my-vllm"],
+        {f"3_evaluation/{name}-my-vllm" for name in RIGHT["run"]["benchmarks"]} | of("4_", "5_"),
     ),
     "run/benchmarks": (
         {"bigtom": RIGHT["run"]["benchmarks"]["bigtom"]},
@@ -212,9 +213,18 @@ def test_each_stage_has_a_file_and_those_that_are_not_run_have_none(tmp_path, mo
     assert capsys.readouterr().out == "params.yaml is right.\n"
     written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.json")}
     assert written == {f"{name}.json" for name in ALL}
-    read = json.loads((tmp_path / "3_evaluation" / "bigtom-random.json").read_text())
-    assert read["parameters"]["model"] == "random"
-    assert list(read["models"]) == ["random"]
+    read = json.loads((tmp_path / "3_evaluation" / "bigtom-smollm2-135m.json").read_text())
+    assert read["parameters"]["model"] == "smollm2-135m"
+    assert list(read["models"]) == ["smollm2-135m"]
+    assert not list((tmp_path / "3_evaluation").glob("*-random.json"))
+
+
+def test_baseline_that_is_named_as_a_model_is_accepted_and_its_figures_name_it_once():
+    content = deepcopy(RIGHT)
+    content["run"]["models"] = ["random", "smollm2-135m"]
+    read = read_by_stages(content)
+    assert read["5_figures/bigtom"] == READ["5_figures/bigtom"]
+    assert "3_evaluation/bigtom-random" in read  # which is a stage of its own, as DVC sees it
 
 
 def test_wrong_parameters_write_nothing_and_are_told(tmp_path, monkeypatch, capsys):

@@ -18,11 +18,11 @@ MODELS = ("smollm2-135m", "random", "omniscient")
 
 def of_default_run(benchmark) -> pd.DataFrame:
     judged = paths.RESULTS / "judges" / benchmark / "scores.parquet"
-    files = [paths.result("scores", benchmark, model) for model in MODELS]
-    found = [judged] if judged.exists() else [path for path in files if path.exists()]
-    if not found:
+    if judged.exists():
+        return tidy.read("scores", judged)
+    if not paths.result("scores", benchmark, MODELS[0]).exists():
         pytest.skip("there is no run: `make figures` makes one")
-    return tidy.read("scores", *found)
+    return tidy.of_models("scores", benchmark, MODELS)
 
 
 @pytest.mark.parametrize("benchmark", BENCHMARKS)

@@ -16,9 +16,9 @@ from dvc.repo import Repo
 from tomlab.errors import InputError
 from tomlab.paths import ROOT
 
-_CONFLICT = """data.dvc: found git's conflict marks, expected one version: \
+CONFLICT = """data.dvc: found git's conflict marks, expected one version: \
 git checkout --ours data.dvc (or --theirs) and make data; docs/sharing.md says how to have both"""
-_HELP = """
+HELP = """
 - Files of data/ were edited or added: make keep makes them the project's, and dvc checkout --force
   data.dvc undoes the changes. Keep files that are yours alone outside data/, see params.yaml.
 - A file is missing or was changed where DVC fetches it. From .dvcstore: git checkout -- .dvcstore
@@ -31,21 +31,30 @@ def fetch(root: Path = ROOT) -> None:
     """
     pin = root / "data.dvc"
     if pin.is_file() and b"\n=======\n" in pin.read_bytes():
-        raise InputError(_CONFLICT)
+        raise InputError(CONFLICT)
     try:
         with Repo(root) as repo:
             repo.fetch([str(pin)])
-            pinned = str(repo.find_outs_by_path(str(root / "data"))[0].hash_info.value)
-            listing = Path(repo.cache.local.oid_to_path(pinned))
-            text = listing.read_bytes() if listing.is_file() else b""
-            if md5(text).hexdigest() != pinned.removesuffix(".dir"):
-                raise InputError("its list of files is missing or was changed")
-            for name in (PurePosixPath(entry["relpath"]) for entry in json.loads(text)):
-                if name.is_absolute() or ".." in name.parts:
-                    raise InputError(f"found the path '{name}', expected one in data/")
+            check_listing(repo, root / "data")
             repo.checkout([str(pin)])
     except Exception as error:  # noqa: BLE001 - each kind of remote has errors of its own
-        raise InputError(f"data.dvc: {error}{_HELP}") from None
+        raise InputError(f"data.dvc: {error}{HELP}") from None
+
+
+def check_listing(repo: Repo, folder: Path) -> None:
+    """Check that DVC's list of a folder's files is the pinned one and names no path outside it."""
+    [output] = repo.find_outs_by_path(str(folder))
+    pinned = output.hash_info.value
+    listing = Path(repo.cache.local.oid_to_path(pinned))
+    if not listing.is_file():
+        raise InputError("its list of files is missing or was changed")
+    content = listing.read_bytes()
+    if md5(content).hexdigest() != pinned.removesuffix(".dir"):
+        raise InputError("its list of files is missing or was changed")
+    for entry in json.loads(content):
+        path = PurePosixPath(entry["relpath"])
+        if path.is_absolute() or ".." in path.parts:
+            raise InputError(f"found the path '{path}', expected one in data/")
 
 
 if __name__ == "__main__":

@@ -3,25 +3,25 @@
     python -m tomlab.pipeline.plan [MODEL …]
 
 The requests are those that the evaluation notebooks make of `params.yaml` as it stands, for its
-`run.models` or for the models that are named. Items that are not there are made first, unless a
-server would be asked for them.
+`run.models` or for the models that are named, on the items that are there.
 """
 
 import argparse
 import json
 import math
-import subprocess
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from tomlab import paths
 from tomlab.asking import evaluation
+from tomlab.asking.evaluation import Question
+from tomlab.asking.protocol import Benchmark
 from tomlab.errors import InputError
 from tomlab.models import answers, specs
 from tomlab.models.providers import provider
@@ -30,7 +30,7 @@ from tomlab.models.store import Store, canonical, request_key
 from tomlab.pipeline.settings import EVALUATION, check, read_by_stages
 from tomlab.records import tidy
 
-_TOOK = ["answers", "prompt_tokens", "completion_tokens", "characters"]
+USAGE = ["answers", "prompt_tokens", "completion_tokens", "characters"]
 LEGEND = """
 requests: unique ones; varied: those with swapped options or other wording; kept: those answered.
 The other columns are of the requests that are left. prompt, answer: tokens, estimated by the
@@ -42,6 +42,28 @@ This is the evaluation alone, without generation, filtering, judges and fresh it
 """
 
 
+class Kept(NamedTuple):
+    """Where kept answers are looked up; without a store nothing counts as kept."""
+
+    store: Store | None
+    folders: Sequence[Path]
+
+    def replies(self, keys: Collection[str]) -> dict[str, Reply]:
+        """The kept replies by key."""
+        replies = self.store.replies(keys) if self.store else {}
+        missing = set(keys) - set(replies)
+        return replies | answers.look_up(self.folders, missing)
+
+
+class Estimate(NamedTuple):
+    """What one request of a method takes in tokens."""
+
+    tokens_per_character: float  # of a prompt
+    answer: float
+    answer_high: float  # with all the thinking that an entry allows
+    by: str  # own, others or limit, see `LEGEND`
+
+
 def plan(
     content: Mapping[str, Any],
     models: Iterable[str],
@@ -51,39 +73,53 @@ def plan(
     """By benchmark, model and method what is asked and what that costs, for benchmarks with items.
 
     content: a checked `params.yaml`; store, folders: where kept answers are looked up. Without a
-    store nothing counts as kept, and entries that ask alike share their requests, which saves most
-    of the time. Baselines and models that were asked elsewhere are left out.
+    store, entries that ask alike share their requests, which saves most of the time. Baselines and
+    models that were asked elsewhere are left out.
     """
-
-    def find(keys: Collection[str]) -> dict[str, Reply]:
-        here = store.replies(keys) if store else {}
-        return here | answers.look_up(folders, set(keys) - set(here))
-
-    entries = [specs.model_spec(name, content["models"]) for name in models]
-    entries = {spec.name: spec for spec in entries if spec.provider not in ("baseline", "taken")}
-    read = read_by_stages({**content, "run": {**content["run"], "models": [*entries]}})
-    rows, built = [], {}
+    entries = [specs.model_spec(name, content["models"]) for name in dict.fromkeys(models)]
+    entries = [spec for spec in entries if spec.provider not in ("baseline", "taken")]
+    run = content["run"] | {"models": [spec.name for spec in entries]}
+    settings = read_by_stages({**content, "run": run})
+    kept = Kept(store, folders)
+    rows = []
     for benchmark in with_items(content):
-        items, others = tidy.read("items", paths.result("items", benchmark)), _others(benchmark)
-        for name, spec in entries.items():
-            values = read[f"{EVALUATION}/{benchmark}-{name}"]["parameters"]
-            asks = (spec.groups, spec.variants, spec.answer_tokens)
-            alike = f"{name if store else ''} {[each.get(benchmark) for each in asks]} {benchmark}"
-            if alike not in built:
-                built[alike] = requests(benchmark, items, spec, values, others, find)
-            for method, asked in built[alike].groupby("method", sort=False):
-                each, *of_one, by = _expected(asked, others, getattr(spec, "thinking_tokens", 0))
-                missing, batched = asked[~asked["is_kept"]], bool(getattr(spec, "batch", False))
-                prompt = each * missing["characters"].sum()
-                low, high = (tokens * len(missing) for tokens in of_one)
-                usd, usd_high = math.nan, math.nan
-                if price := spec.price:
-                    usd, usd_high = (price.usd(prompt, n, batched=batched) for n in (low, high))
-                row = {"benchmark": benchmark, "model": name, "method": method}
-                row |= {"requests": len(asked), "varied": asked["is_varied"].sum()}
-                row |= {"kept": len(asked) - len(missing), "prompt": prompt, "answer": low}
-                rows.append(row | {"answer_high": high, "by": by, "usd": usd, "usd_high": usd_high})
+        items = tidy.read("items", paths.result("items", benchmark))
+        usage = usage_of_last_run(benchmark)
+        shared = {}
+        for spec in entries:
+            values = settings[f"{EVALUATION}/{benchmark}-{spec.name}"]["parameters"]
+            reach = [
+                part.get(benchmark) for part in (spec.groups, spec.variants, spec.answer_tokens)
+            ]
+            key = (spec.name if store else "", repr(reach))
+            if key not in shared:
+                shared[key] = requests(benchmark, items, spec, values, usage, kept)
+            for method, asked in shared[key].groupby("method", sort=False):
+                row = {"benchmark": benchmark, "model": spec.name, "method": method}
+                rows.append(row | costs(asked, spec, usage))
     return pd.DataFrame(rows)
+
+
+def costs(asked: pd.DataFrame, spec: ModelSpec, usage: pd.DataFrame) -> dict[str, Any]:
+    """The columns of a plan for the requests of one method."""
+    estimate = estimated(asked, usage, getattr(spec, "thinking_tokens", 0))
+    left = asked[~asked["is_kept"]]
+    columns = {
+        "requests": len(asked),
+        "varied": asked["is_varied"].sum(),
+        "kept": len(asked) - len(left),
+        "prompt": estimate.tokens_per_character * left["characters"].sum(),
+        "answer": estimate.answer * len(left),
+        "answer_high": estimate.answer_high * len(left),
+        "by": estimate.by,
+        "usd": math.nan,
+        "usd_high": math.nan,
+    }
+    if spec.price:
+        batched = bool(getattr(spec, "batch", False))
+        for usd, answer in (("usd", "answer"), ("usd_high", "answer_high")):
+            columns[usd] = spec.price.usd(columns["prompt"], columns[answer], batched=batched)
+    return columns
 
 
 def with_items(content: Mapping[str, Any]) -> list[str]:
@@ -95,90 +131,116 @@ def requests(
     name: str,
     items: pd.DataFrame,
     spec: ModelSpec,
-    told: Mapping[str, Any],
-    others: pd.DataFrame,
-    find: Callable[[Collection[str]], dict[str, Reply]],
+    values: Mapping[str, Any],
+    usage: pd.DataFrame,
+    kept: Kept,
 ) -> pd.DataFrame:
     """What is put to a model as a benchmark's notebook does it, a row a request, each once.
-    told: the notebook's parameters; others: of `_others`; find: looks up kept replies. In the
-    place of an answer that is not kept yet a later request shows another one as long.
+
+    values: the notebook's parameters. In the place of an answer that is not kept yet, a later
+    request shows another one as long.
     """
-    benchmark, adapter = import_module(f"tomlab.benchmarks.{name}"), provider(spec)
-    drawn = {name: told[name] for name in ("samples", "orders", "wordings")}
-    drawn["seed"] = told["draw_seed"]
-    options = {"seed": told["sampling_seed"], "replaced": told["prompts"]}
-    options["max_tokens"] = told["max_tokens"]
-
-    def put(questions: Sequence[evaluation.Question]) -> pd.DataFrame:
-        rows, made = [], evaluation.requested(benchmark, questions, spec, **options)
-        keys = [request_key(adapter.payload(request)) for request in made]
-        found = find({*keys})
-        for q, request, key in zip(questions, made, keys, strict=True):
-            row = {"item_id": q.item["item_id"], "method": q.method, "sample": q.number}
-            row |= {"is_varied": request.purpose != q.method, "request_key": key, "error": None}
-            row |= {"limit": request.max_tokens or UNLIMITED, "is_kept": key in found}
-            row |= {"characters": len(canonical([*request.messages]))}
-            rows.append(row | vars(found.get(key, Reply(None, None))))
-        return pd.DataFrame(rows).rename(columns={"text": "response"})
-
-    known = {method: benchmark.METHODS[method] for method in told["methods"]}
-    later = [method for method, how in known.items() if getattr(how, "reminder", False)]
-    now = [method for method in known if method not in later]
-    questions = evaluation.plan(benchmark, items, spec, now, **drawn)
-    two = [q for q in questions if getattr(known[q.method], "first", None)]
-    tables = [put([q for q in questions if not getattr(known[q.method], "first", None)])]
-    if two:
-        first = put([replace(q, method=known[q.method].first) for q in two])
-        for _, one in first.groupby("method"):
-            each, answer, *_ = _expected(one, others)
-            as_long = one["request_key"].str.ljust(int(answer / each), ".")
-            first["response"] = first["response"].fillna(as_long)
-        second, _ = evaluation.second_calls(benchmark, two, first)
-        tables += [first, put(second)]
-    if later:
-        other = tables[0].fillna({"response": "(a)", "finish_reason": "stop"})
-        reminded = benchmark.remind(items, other)
-        tables.append(put(evaluation.plan(benchmark, reminded, spec, later, **drawn)))
+    benchmark = import_module(f"tomlab.benchmarks.{name}")
+    draw = {option: values[option] for option in ("samples", "orders", "wordings")}
+    draw["seed"] = values["draw_seed"]
+    options = {"seed": values["sampling_seed"], "replaced": values["prompts"]}
+    options["max_tokens"] = values["max_tokens"]
+    methods = {method: benchmark.METHODS[method] for method in values["methods"]}
+    reminding = [m for m in methods if getattr(methods[m], "reminder", False)]
+    direct = [method for method in methods if method not in reminding]
+    questions = evaluation.plan(benchmark, items, spec, direct, **draw)
+    one_call = []
+    two_calls = []
+    for question in questions:
+        has_first = getattr(methods[question.method], "first", None)
+        (two_calls if has_first else one_call).append(question)
+    tables = [put(benchmark, one_call, spec, options, kept)]
+    if two_calls:
+        first_calls = [replace(q, method=methods[q.method].first) for q in two_calls]
+        first = put(benchmark, first_calls, spec, options, kept)
+        first["response"] = first["response"].fillna(placeholders(first, usage))
+        second_calls, _ = evaluation.second_calls(benchmark, two_calls, first)
+        tables += [first, put(benchmark, second_calls, spec, options, kept)]
+    if reminding:
+        answered = tables[0].fillna({"response": "(a)", "finish_reason": "stop"})
+        reminded = benchmark.remind(items, answered)
+        questions = evaluation.plan(benchmark, reminded, spec, reminding, **draw)
+        tables.append(put(benchmark, questions, spec, options, kept))
     return pd.concat(tables).drop_duplicates("request_key")
 
 
-def _others(benchmark: str) -> pd.DataFrame:
+def put(
+    benchmark: Benchmark,
+    questions: Sequence[Question],
+    spec: ModelSpec,
+    options: Mapping[str, Any],
+    kept: Kept,
+) -> pd.DataFrame:
+    """The request of each question, with its answer if that is kept."""
+    adapter = provider(spec)
+    requests = evaluation.requested(benchmark, questions, spec, **options)
+    keys = [request_key(adapter.payload(request)) for request in requests]
+    replies = kept.replies(set(keys))
+    rows = []
+    for question, request, key in zip(questions, requests, keys, strict=True):
+        reply = replies.get(key, Reply(None, None))
+        row = {
+            "item_id": question.item["item_id"],
+            "method": question.method,
+            "sample": question.number,
+            "is_varied": request.purpose != question.method,
+            "request_key": key,
+            "limit": request.max_tokens or UNLIMITED,
+            "is_kept": key in replies,
+            "characters": len(canonical([*request.messages])),
+            "response": reply.text,
+            "finish_reason": reply.finish_reason,
+            "prompt_tokens": reply.prompt_tokens,
+            "completion_tokens": reply.completion_tokens,
+            "error": None,
+        }
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def placeholders(asked: pd.DataFrame, usage: pd.DataFrame) -> pd.Series:
+    """For each request a text as long as answers to its method are expected to be."""
+    texts = []
+    for _, rows in asked.groupby("method"):
+        estimate = estimated(rows, usage)
+        length = int(estimate.answer / estimate.tokens_per_character)
+        texts.append(rows["request_key"].str.ljust(length, "."))
+    return pd.concat(texts)
+
+
+def usage_of_last_run(benchmark: str) -> pd.DataFrame:
     """By method what answers of the last run took: `answers`, tokens and characters of prompts."""
     files = sorted((paths.RESULTS / "responses" / benchmark).glob("*.parquet"))
     if not files:
-        return pd.DataFrame(columns=["method", *_TOOK]).set_index("method")
+        return pd.DataFrame(columns=["method", *USAGE]).set_index("method")
     table = tidy.read("responses", *files).query("prompt_tokens > 0")
-    said = [len(canonical(json.loads(messages))) for messages in table["messages"]]
-    return table.assign(characters=said, answers=1).groupby("method")[_TOOK].sum()
+    characters = [len(canonical(json.loads(messages))) for messages in table["messages"]]
+    table = table.assign(characters=characters, answers=1)
+    return table.groupby("method")[USAGE].sum()
 
 
-def _expected(
-    asked: pd.DataFrame, others: pd.DataFrame, thinking: int = 0
-) -> tuple[float, float, float, str]:
-    """The tokens of a character of a method's prompts, those of an answer without and with all
-    `thinking`, which a model's own answers have in them, and by what that is known.
+def estimated(asked: pd.DataFrame, usage: pd.DataFrame, thinking: int = 0) -> Estimate:
+    """What a request of one method takes. thinking: tokens that the model may think, which its own
+    answers have in them.
     """
-    method, limit = asked["method"].iloc[0], asked["limit"].iloc[0]
+    method = asked["method"].iloc[0]
+    limit = asked["limit"].iloc[0]
     own = asked[asked["prompt_tokens"] > 0].assign(answers=1)
-    if own.empty and method not in others.index:
-        return 1 / CHARS_PER_TOKEN, limit, limit + thinking, "limit"
-    by, sums = ("others", others.loc[method]) if own.empty else ("own", own[_TOOK].sum())
-    each, answer = sums["prompt_tokens"] / sums["characters"], sums["completion_tokens"]
-    low = min(answer / sums["answers"], limit + (0 if own.empty else thinking))
-    return each, low, low + (thinking if own.empty else 0), by
-
-
-def make_items(content: Mapping[str, Any]) -> None:
-    """Run the stages that make the items which are not there, where no server is asked for them."""
-    read, stages = read_by_stages(content), []
-    for name in content["run"]["benchmarks"].keys() - {*with_items(content)}:
-        named = read[f"1_generation/{name}"]["models"] | read[f"2_filtering/{name}"]["models"]
-        if all(entry["provider"] in ("embedded", "baseline") for entry in named.values()):
-            stages.append(f"filtering@{name}")
-    if stages:
-        command = [sys.executable, "-m", "tomlab.pipeline.start", "--for"]
-        command += [sys.executable, "-m", "dvc", "repro", *sorted(stages)]
-        subprocess.run(command, cwd=paths.ROOT, stdout=sys.stderr, check=False)
+    if len(own):
+        sums = own[USAGE].sum()
+        answer = min(sums["completion_tokens"] / sums["answers"], limit + thinking)
+        return Estimate(sums["prompt_tokens"] / sums["characters"], answer, answer, "own")
+    if method in usage.index:
+        sums = usage.loc[method]
+        answer = min(sums["completion_tokens"] / sums["answers"], limit)
+        per_character = sums["prompt_tokens"] / sums["characters"]
+        return Estimate(per_character, answer, answer + thinking, "others")
+    return Estimate(1 / CHARS_PER_TOKEN, limit, limit + thinking, "limit")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -187,39 +249,52 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("model", nargs="*", help="names in `models` of params.yaml")
     args = parser.parse_args(arguments)
     try:
-        content, limits = check(), specs.limits()
-        names, limit = args.model or content["run"]["models"], limits.max_cost_usd
-        make_items(content)
+        content = check()
+        limits = specs.limits()
+        models = args.model or content["run"]["models"]
         with Store(paths.RESPONSE_STORE) as store:
-            table, spent = plan(content, names, store, limits.answers), sum(store.spending()[:2])
+            table = plan(content, models, store, limits.answers)
+            spent = sum(store.spending()[:2])
     except InputError as error:
         print(f"\nplan: {error}\n", file=sys.stderr)
         return 1
-    if lost := sorted({*content["run"]["benchmarks"]} - {*with_items(content)}):
-        stages = " ".join(f"filtering@{name}" for name in lost)
-        print(f"Without {', '.join(lost)}: no items yet; `dvc repro {stages}` makes them,", end=" ")
-        print("and asks the models that `run.benchmarks` names for that.")
+    without_items = sorted(set(content["run"]["benchmarks"]) - set(with_items(content)))
+    if without_items:
+        stages = " ".join(f"filtering@{name}" for name in without_items)
+        print(
+            f"Without {', '.join(without_items)}: no items yet; `dvc repro {stages}` makes them, "
+            "and asks the models that `run.benchmarks` names for that."
+        )
     if table.empty:
         print("There is nothing to plan: no model here is asked.")
-        return int(bool(lost))
+        return 1 if without_items else 0
+    report(table, spent, limits.max_cost_usd)
+    return 0
+
+
+def report(table: pd.DataFrame, spent: float, limit: float | None) -> None:
+    """Print a plan and its sums. spent: US dollars so far, of `limit`."""
     shown = table.astype({"prompt": int, "answer": int, "answer_high": int})
     if table["answer"].equals(table["answer_high"]):
         shown = shown.drop(columns=["answer_high", "usd_high"])
     print(shown.round(2).to_string(index=False, na_rep="?"), LEGEND, sep="\n")
     sums = table.sum(numeric_only=True, min_count=1)
-
-    def span(column: str, form: str) -> str:
-        ends = dict.fromkeys(form.format(sums[column + end]) for end in ("", "_high"))
-        return " to ".join(ends)
-
     if limit is not None and spent + sums["usd_high"] > limit:
-        does = "stops" if spent + sums["usd"] > limit else "may stop"
-        print(f"limits.max_cost_usd = {limit} {does} that on the way: ${spent:.2f} are spent here.")
-    cost = "no price declared" if math.isnan(sums["usd"]) else f"about {span('usd', '${:,.2f}')}"
-    tokens = f"{sums['prompt']:,.0f} tokens of prompts, {span('answer', '{:,.0f}')} of answers"
-    print(f"In all: {sums['requests']:,.0f} requests, {sums['kept']:,.0f} kept; left: ", end="")
-    print(f"{tokens}; {cost}")
-    return 0
+        verb = "stops" if spent + sums["usd"] > limit else "may stop"
+        print(f"limits.max_cost_usd = {limit} {verb} that on the way: ${spent:.2f} are spent here.")
+    cost = "no price declared"
+    if not math.isnan(sums["usd"]):
+        cost = f"about {span(f'${sums.usd:,.2f}', f'${sums.usd_high:,.2f}')}"
+    answer_tokens = span(f"{sums['answer']:,.0f}", f"{sums['answer_high']:,.0f}")
+    print(
+        f"In all: {sums['requests']:,.0f} requests, {sums['kept']:,.0f} kept; left: "
+        f"{sums['prompt']:,.0f} tokens of prompts, {answer_tokens} of answers; {cost}"
+    )
+
+
+def span(low: str, high: str) -> str:
+    """Two numbers in words; one if both read alike."""
+    return low if low == high else f"{low} to {high}"
 
 
 if __name__ == "__main__":

@@ -238,7 +238,7 @@ def main() -> int:
     try:
         run = params.load()["run"]
         benchmarks, models = with_results(run["benchmarks"]), run["models"]
-        front = execute(benchmarks, models)
+        front = execute(benchmarks, params.with_baselines(models))
         copies = {name: [name] for name in front} | executed(benchmarks, models)
         commit(copies, benchmarks)
         book.build(gather(copies, benchmarks), BOOK)

@@ -13,103 +13,156 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
 import nbformat
-import papermill
-from papermill.exceptions import PapermillExecutionError
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, DeadKernelError
+from nbformat import NotebookNode, v4
 
 from tomlab.errors import InputError
 from tomlab.paths import RESPONSE_STORE, ROOT, WORKSPACE, writable
 
-# Leave the kernel's own stderr alone: progress bars and engine logs go to the terminal, never
-# into the notebook's outputs. Jupyter interrupts a kernel before it ends it, an error to its log.
-_QUIET = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=CRITICAL"]
-_KERNEL = {"kernel_name": "python3", "language": "python", "extra_arguments": _QUIET}
-_CONFLICT = re.compile(r"^(<{7} |>{7} )", re.MULTILINE)
-LONG = 60.0  # seconds after which, again and again, a stage says that it goes on
+# Progress bars and logs of engines go to the terminal, never into the notebook's outputs. Jupyter
+# interrupts a kernel before it ends it, which the kernel would log as an error.
+KERNEL_OPTIONS = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=CRITICAL"]
+CONFLICT = re.compile(r"^(<{7} |>{7} )", re.MULTILINE)
+REPORT_EVERY = 60.0  # seconds after which a stage says that it goes on
 
 
-def read_notebook(path: Path) -> nbformat.NotebookNode:
-    """A notebook's file. Errors: `InputError` that names it where it is none."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as UTF-8 ({error})") from None
-    if _CONFLICT.search(text):
-        raise InputError(f"{path}: found git's conflict marks, expected one version")
-    try:
-        notebook = nbformat.reads(text, as_version=4)
-        for cell in notebook.cells:
-            _ = cell.cell_type, cell.source, cell.metadata
-    except Exception as error:  # noqa: BLE001 - nbformat raises whatever the text makes it meet
-        why = " ".join(str(error).split())[:200]
-        raise InputError(f"{path}: found no notebook ({why}), expected one in JSON") from None
-    return notebook
-
-
-def declared(source: Path) -> dict[str, Any]:
-    """The literals in the cell tagged `parameters`, by name; `InputError` for anything else."""
-    cells = read_notebook(source).cells
-    tagged = [cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])]
-    try:
-        (code,) = tagged
-        statements = [(*s.targets, s.value) for s in ast.parse(code).body]
-        return {target.id: ast.literal_eval(value) for target, value in statements}
-    except (AttributeError, SyntaxError, TypeError, ValueError) as error:
-        raise InputError(
-            f"{source}: found {len(tagged)} cells tagged `parameters` ({error}), expected one with "
-            "lines `name = literal` alone"
-        ) from error
-
-
-def scrub(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Take out what differs from run to run: times, random ids and the version of Python."""
-    notebook.metadata.pop("papermill", None)
-    notebook.metadata.get("language_info", {}).pop("version", None)
-    for number, cell in enumerate(notebook.cells):
-        cell.id = f"cell-{number:02d}"
-        for key in ("papermill", "execution"):
-            cell.metadata.pop(key, None)
-    return notebook
-
-
-@contextmanager
-def _signs_of_life(source: Path) -> Iterator[None]:
-    began, over = time.monotonic(), Event()
-
-    def tell() -> None:
-        while not over.wait(LONG):
-            print(f"{source} goes on, {time.monotonic() - began:.0f} s so far", file=sys.stderr)
-
-    Thread(target=tell, daemon=True).start()
-    try:
-        yield
-    finally:
-        over.set()
-
-
-def run(source: Path, output: Path, values: dict[str, Any]) -> None:
+def run(source: Path, output: Path, values: Mapping[str, Any]) -> None:
     """Execute `source` with `values` and write the scrubbed copy to `output`. Errors: `InputError`
     for whatever the notebook raises, which leaves `<output>.failed.ipynb` and no output.
     """
     writable(output).unlink(missing_ok=True)
     failed = output.with_suffix(".failed.ipynb")
+    failed.unlink(missing_ok=True)
+    notebook = with_parameters(read_notebook(source), values)
     # Sets of strings print in one order; files are written where the pipeline looks, see `paths`.
-    os.environ |= {"PYTHONHASHSEED": "0", "TOMLAB_STAGE": str(source)}
-    options = {"cwd": ROOT, "progress_bar": False} | _KERNEL
+    os.environ["PYTHONHASHSEED"] = "0"
+    os.environ["TOMLAB_STAGE"] = str(source)
+    client = NotebookClient(
+        notebook,
+        timeout=None,
+        kernel_name="python3",
+        extra_arguments=KERNEL_OPTIONS,
+        resources={"metadata": {"path": str(ROOT)}},
+    )
     try:
-        with _signs_of_life(source):
-            papermill.execute_notebook(source, failed, values, **options)
-    except PapermillExecutionError as error:
-        told = f"{error}\nThe notebook up to the fault: {failed}"
-        raise InputError(error.evalue if error.ename == "InputError" else told) from None
-    nbformat.write(scrub(nbformat.read(failed, as_version=4)), output)
-    failed.unlink()
+        with reports(source):
+            execute(client)
+    except CellExecutionError as error:
+        nbformat.write(notebook, failed)
+        if error.ename == "InputError":
+            raise InputError(error.evalue) from None
+        raise InputError(f"{error}\nThe notebook up to the fault: {failed}") from None
+    except DeadKernelError as error:
+        nbformat.write(notebook, failed)
+        raise InputError(f"{error}. The notebook up to there: {failed}") from None
+    nbformat.write(scrub(notebook), output)
+
+
+def execute(client: NotebookClient) -> None:
+    """Run all cells. `client.execute` would catch Ctrl-C and report it as the kernel's death."""
+    client.reset_execution_trackers()
+    with client.setup_kernel():
+        info = client.wait_for_reply(client.kc.kernel_info())
+        client.nb.metadata["language_info"] = info["content"]["language_info"]
+        for number, cell in enumerate(client.nb.cells):
+            client.execute_cell(cell, number, execution_count=client.code_cells_executed + 1)
+        client.set_widgets_metadata()
+
+
+def read_notebook(path: Path) -> NotebookNode:
+    """A notebook's file. Errors: `InputError` that names it where it is none."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as UTF-8 ({error})") from None
+    if CONFLICT.search(text):
+        raise InputError(f"{path}: found git's conflict marks, expected one version")
+    try:
+        notebook = nbformat.reads(text, as_version=4)
+        nbformat.validate(notebook)
+    except Exception as error:  # noqa: BLE001 - nbformat raises whatever the text makes it meet
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(f"{path}: found no notebook ({reason}), expected one in JSON") from None
+    return notebook
+
+
+def is_parameters(cell: NotebookNode) -> bool:
+    """Whether a cell declares the notebook's parameters."""
+    return "parameters" in cell.metadata.get("tags", [])
+
+
+def declared(source: Path) -> dict[str, Any]:
+    """The literals in the cell tagged `parameters`, by name; `InputError` for anything else."""
+    cells = [cell for cell in read_notebook(source).cells if is_parameters(cell)]
+    parameters = {}
+    try:
+        [cell] = cells
+        for statement in ast.parse(cell.source).body:
+            [target] = statement.targets
+            parameters[target.id] = ast.literal_eval(statement.value)
+    except (AttributeError, SyntaxError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{source}: found {len(cells)} cells tagged `parameters` ({error}), expected one with "
+            "lines `name = literal` alone"
+        ) from error
+    return parameters
+
+
+def with_parameters(notebook: NotebookNode, values: Mapping[str, Any]) -> NotebookNode:
+    """The notebook with `values` in a cell of their own behind those that it declares."""
+    lines = ["# Parameters", *(f"{name} = {value!r}" for name, value in values.items())]
+    cell = v4.new_code_cell("\n".join(lines), metadata={"tags": ["injected-parameters"]})
+    places = [place for place, cell in enumerate(notebook.cells) if is_parameters(cell)]
+    notebook.cells.insert(places[0] + 1, cell)
+    return notebook
+
+
+def scrub(notebook: NotebookNode) -> NotebookNode:
+    """Take out what differs from run to run: times, random ids and the version of Python."""
+    notebook.metadata.get("language_info", {}).pop("version", None)
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number:02d}"
+        cell.metadata.pop("execution", None)
+    return notebook
+
+
+@contextmanager
+def reports(source: Path) -> Iterator[None]:
+    """Say again and again that a long stage goes on."""
+    start = time.monotonic()
+    is_over = Event()
+
+    def report() -> None:
+        while not is_over.wait(REPORT_EVERY):
+            seconds = time.monotonic() - start
+            print(f"{source} goes on, {seconds:.0f} s so far", file=sys.stderr)
+
+    Thread(target=report, daemon=True).start()
+    try:
+        yield
+    finally:
+        is_over.set()
+
+
+def read_settings(path: Path, source: Path) -> dict[str, Any]:
+    """The parameters of a stage. Errors: `InputError` unless they are those of its notebook."""
+    for file in (source, path):
+        if not file.is_file():
+            raise InputError(f"{file}: no such file; `make params` writes the settings")
+    values = json.loads(path.read_text(encoding="utf-8"))["parameters"]
+    names = declared(source)
+    if sorted(values) != sorted(names):
+        found = f"found {', '.join(values)}, expected {', '.join(names)}"
+        raise InputError(f"{path}: {found}; `make params` writes it anew")
+    return values
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -119,20 +172,16 @@ def main(arguments: list[str] | None = None) -> int:
         parser.add_argument(name, type=Path)
     args = parser.parse_args(arguments)
     try:
-        for path in (args.source, args.settings):
-            if not path.is_file():
-                raise InputError(f"{path}: no such file; `make params` writes the settings")
-        values = json.loads(args.settings.read_text(encoding="utf-8"))["parameters"]
-        if sorted(values) != sorted(names := declared(args.source)):
-            found = f"found {', '.join(values)}, expected {', '.join(names)}"
-            raise InputError(f"{args.settings}: {found}; `make params` writes it anew")
-        run(args.source, args.output, values)
+        run(args.source, args.output, read_settings(args.settings, args.source))
     except InputError as error:
         print(f"\n{args.source}: {error}\n", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        kept = f"Answers that arrived are kept in {RESPONSE_STORE.relative_to(WORKSPACE)}"
-        print(f"\nStopped. {kept}; run again to go on.", file=sys.stderr)
+        store = RESPONSE_STORE.relative_to(WORKSPACE)
+        print(
+            f"\nStopped. Answers that arrived are kept in {store}; run again to go on.",
+            file=sys.stderr,
+        )
         return 130
     return 0
 

@@ -31,10 +31,11 @@ from tomlab.records.tidy import REVERSED
 SETTINGS = RESULTS / "settings"
 EVALUATION = "3_evaluation"
 # The stages by the folders of their notebooks, each with its sections of a benchmark's parameters.
-# Figures show how answers were read, so they may read what the evaluation reads.
+# Baselines are evaluated beside the filtering. Figures show how answers were read. So both may read
+# what the evaluation reads.
 STAGES = {
     "1_generation": ["generation"],
-    "2_filtering": ["filtering"],
+    "2_filtering": ["filtering", "evaluation"],
     EVALUATION: ["evaluation"],
     "4_judge_calibration": ["judges"],
     "5_figures": ["evaluation", "people"],
@@ -145,6 +146,8 @@ def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         for stage, sections in STAGES.items():
             names = declared(ROOT / "notebooks" / stage / f"{benchmark}.ipynb")
             values = run | run["seeds"] | source
+            values["models"] = params.with_baselines(run["models"])
+            values["baselines"] = [*params.BASELINES]
             for section in sections:
                 given = content[benchmark].get(section, {})
                 # An option without a value leaves that of `run` as it is.
@@ -174,7 +177,8 @@ def _read(values: dict[str, Any], registry: Mapping, benchmark: str) -> dict[str
     # Figures name the models of a run, too, but ask none.
     named = _texts([values.get(name, []) for name in (_MODELS if benchmark else ("models",))])
     entries = {name: specs.model_spec(name, registry).answering() for name in named}
-    if model := values.get("model"):
+    evaluated = [values["model"]] if "model" in values else values.get("baselines", [])
+    for model in evaluated:
         entries[model] = specs.model_spec(model, registry).answering(benchmark)
     files = {text: hash_of(path) for text in _texts([values, entries]) if (path := there(text))}
     return {"parameters": values, "models": entries, "files": files}
@@ -242,6 +246,9 @@ def main() -> int:
         return 1
     write(found)
     print("params.yaml is right.")
+    for name in params.BASELINES:
+        if name in content["run"]["models"]:
+            print(f"run.models: {name} is evaluated in every run and need not be named.")
     for lacks in unready(content, found):
         print(f"{lacks}. Until then, only its kept answers can be used.", file=sys.stderr)
     return 0

@@ -3,7 +3,7 @@ wherever it is read or written; benchmarks add columns of conditions.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import pyarrow
 
 from tomlab import paths
 from tomlab.errors import InputError, refuse
+from tomlab.params import BASELINES
 
 KEY = ["item_id", "model", "method", "sample"]  # of an answer
 OUTCOMES = ("correct", "wrong", "unparsed", "truncated", "refused", "error")
@@ -119,6 +120,20 @@ def read(kind: str, *files: Path | str, **options: Any) -> pd.DataFrame:
         raise InputError(f"{lost[0]}: no such file. `make figures` writes it, stage by stage")
     tables = [check(parquet(path, **options), kind, where=str(path)) for path in files]
     return pd.concat(tables, ignore_index=True)
+
+
+def of_models(kind: str, benchmark: str, models: Sequence[str]) -> pd.DataFrame:
+    """The responses, scores or metrics of a benchmark's models, stacked in the order given. A
+    baseline without an answer to any method has none.
+    """
+    files = []
+    for model in models:
+        if model in BASELINES:
+            path = paths.baseline(kind, benchmark, model)
+            files += [path] if path.is_file() else []
+        else:
+            files.append(paths.result(kind, benchmark, model))
+    return read(kind, *files)
 
 
 def parquet(path: Path | str, **options: Any) -> pd.DataFrame:

@@ -7,10 +7,11 @@ from typing import Any
 
 import pandas as pd
 
+from tomlab import params
 from tomlab.records.published import PERCENT, Paper
 
+BASELINES = params.BASELINES  # they get no findings
 PAPER, RUN = "paper", "this run"  # who reports a number
-BASELINES = ("random", "omniscient")  # what others are held against; they get no findings
 GROUPS_FOR_A_FINDING = 10
 ABSENT = "–"
 MARK = "*"  # beside a published number that fails an arithmetic check of its own table

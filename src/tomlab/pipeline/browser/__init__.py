@@ -38,10 +38,13 @@ def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> Non
     titles = {name: wording.name for name, wording in wordings.items()}
     for name, wording in wordings.items():
         items = tidy.read("items", paths.result("items", name))
-        responses = tidy.read("responses", *(paths.result("responses", name, m) for m in models))
-        judged = (paths.RESULTS / "judges" / name).glob("scores.parquet")
-        files = [*judged, *(paths.result("scores", name, model) for model in models)]
-        scores = tidy.read("scores", *files).drop_duplicates(tidy.KEY)
+        responses = tidy.of_models("responses", name, models)
+        scores = tidy.of_models("scores", name, models)
+        judged = paths.RESULTS / "judges" / name / "scores.parquet"
+        if judged.is_file():
+            judged_scores = tidy.read("scores", judged)
+            scores = pd.concat([judged_scores, scores], ignore_index=True)
+            scores = scores.drop_duplicates(tidy.KEY)
         benchmark = import_module(f"tomlab.benchmarks.{name}")
         write_page(folder, name, titles, data(benchmark, wording, items, responses, scores))
 

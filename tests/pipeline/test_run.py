@@ -1,4 +1,4 @@
-"""Stages that start from a server with the libraries loaded: the same copy, and no process left."""
+"""The head of a run: one at a time, ended in order by a signal, and a last line on what it asked."""
 
 import json
 import os
@@ -17,15 +17,8 @@ from nbformat import v4
 from faulty_server import COMPLETION_TOKENS, PROMPT_TOKENS, Act, FaultyServer
 from tomlab.paths import ROOT
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks are made on Linux alone")
-START = [sys.executable, "-m", "tomlab.pipeline.start"]
-SHOWS = """\
-import os, sys
-import matplotlib.pyplot as plt
-from tomlab import paths
-print({"kitchen", "attic", "closet"}, seed, os.environ["TOMLAB_STAGE"], paths.RESULTS.name)
-plt.plot([1, 2]);
-"""
+RUN = [sys.executable, "-m", "tomlab.pipeline.run"]
+STAGE = [sys.executable, "-m", "tomlab.pipeline.run_notebook"]
 SLEEPS = """\
 import os, time
 from pathlib import Path
@@ -50,7 +43,7 @@ pd.DataFrame(rows).to_parquet(path)
 
 
 def stage(folder: Path, code: str, out: str = "out.ipynb", **parameters: object) -> list[str]:
-    """The arguments of a stage whose notebook runs `code`."""
+    """The command of a stage whose notebook runs `code`."""
     defaults = "\n".join(f"{name} = {value!r}" for name, value in parameters.items())
     tagged = v4.new_code_cell(defaults, metadata={"tags": ["parameters"]})
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
@@ -58,23 +51,13 @@ def stage(folder: Path, code: str, out: str = "out.ipynb", **parameters: object)
     nbformat.write(v4.new_notebook(cells=[tagged, v4.new_code_cell(code)], metadata=kernel), source)
     settings = folder / "settings.json"
     settings.write_text(json.dumps({"parameters": parameters}))
-    return ["run_notebook", str(source), str(folder / out), str(settings)]
-
-
-def test_copy_is_the_same_with_the_server_and_without(tmp_path):
-    alone = stage(tmp_path, SHOWS, "alone.ipynb", seed=3)
-    subprocess.run([*START, *alone], check=True)
-    forked = stage(tmp_path, SHOWS, "forked.ipynb", seed=3)
-    subprocess.run([*START, "--for", *START, *forked], check=True)
-    text = (tmp_path / "forked.ipynb").read_text()
-    assert text == (tmp_path / "alone.ipynb").read_text()
-    assert "image/png" in text
+    return [*STAGE, str(source), str(folder / out), str(settings)]
 
 
 def test_a_fault_in_the_notebook_is_told_and_is_the_exit_code(tmp_path):
     raises = "from tomlab.errors import InputError\nraise InputError('models.yaml: no such entry')"
     done = subprocess.run(
-        [*START, "--for", *START, *stage(tmp_path, raises, seed=3)],
+        [*RUN, *stage(tmp_path, raises, seed=3)],
         check=False,
         capture_output=True,
         text=True,
@@ -99,7 +82,7 @@ def ended(pid: int) -> bool:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signal_to_the_head_ends_the_command_the_stages_and_their_kernels(tmp_path, number):
     place = tmp_path / "pid"
-    head = subprocess.Popen([*START, "--for", *START, *stage(tmp_path, SLEEPS, place=str(place))])
+    head = subprocess.Popen([*RUN, *stage(tmp_path, SLEEPS, place=str(place))])
     while not (place.is_file() and place.read_text()):
         assert head.poll() is None
         time.sleep(0.1)
@@ -110,10 +93,8 @@ def test_signal_to_the_head_ends_the_command_the_stages_and_their_kernels(tmp_pa
 
 def test_stage_ends_when_its_client_is_killed(tmp_path):
     place, client = tmp_path / "pid", tmp_path / "client"
-    script = (
-        f"echo $$ > {client}; exec {' '.join([*START, *stage(tmp_path, SLEEPS, place=str(place))])}"
-    )
-    head = subprocess.Popen([*START, "--for", "sh", "-c", script])
+    script = f"echo $$ > {client}; exec {' '.join(stage(tmp_path, SLEEPS, place=str(place)))}"
+    head = subprocess.Popen([*RUN, "sh", "-c", script])
     while not (place.is_file() and place.read_text()):
         assert head.poll() is None
         time.sleep(0.1)
@@ -140,7 +121,7 @@ def test_run_ends_with_what_it_asked_and_spent(tmp_path, monkeypatch, is_stopped
         kept.unlink()
         kept.parent.rmdir()
         server.script = [Act(), Act(), Act(wait=60 * is_stopped)]
-        head = [*START, "--for", *answering, "old", "new", "newer", "last"]
+        head = [*RUN, *answering, "old", "new", "newer", "last"]
         head = subprocess.Popen(head, stdout=subprocess.PIPE, text=True)
         if is_stopped:
             while len(server.asked) < 4:
@@ -158,11 +139,11 @@ def test_run_ends_with_what_it_asked_and_spent(tmp_path, monkeypatch, is_stopped
 def test_a_second_run_in_the_same_folder_is_refused_in_one_sentence(tmp_path):
     waits = [sys.executable, "-c", "import time; print('runs', flush=True); time.sleep(30)"]
     env = {**os.environ, "TOMLAB_ROOT": str(tmp_path)}
-    first = subprocess.Popen([*START, "--for", *waits], env=env, stdout=subprocess.PIPE, text=True)
+    first = subprocess.Popen([*RUN, *waits], env=env, stdout=subprocess.PIPE, text=True)
     try:
         assert first.stdout.readline() == "runs\n"
         second = subprocess.run(
-            [*START, "--for", "true"], env=env, capture_output=True, text=True, check=False
+            [*RUN, "true"], env=env, capture_output=True, text=True, check=False
         )
     finally:
         first.terminate()

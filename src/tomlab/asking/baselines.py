@@ -1,0 +1,80 @@
+"""What `random` and `omniscient` get, which is a fact about the items: no model is asked.
+
+`random` guesses; `omniscient` answers as if everybody knew all that happened. Models are compared
+with both in every run.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from tomlab import paths
+from tomlab.asking import evaluation
+from tomlab.asking.protocol import Benchmark
+from tomlab.models import specs
+from tomlab.models.specs import ModelSpec
+from tomlab.records import tidy
+from tomlab.scoring.variants import protocol
+
+
+async def evaluate_baselines(
+    benchmark: Benchmark,
+    items: pd.DataFrame,
+    names: Sequence[str],
+    methods: Sequence[str],
+    *,
+    samples: int,
+    orders: int,
+    draw_seed: int,
+    sampling_seed: int,
+    prompts: Mapping[str, str],
+    **scoring: Any,
+) -> pd.DataFrame:
+    """Write the responses, scores and metrics of the baselines `names`, and return the metrics.
+
+    A baseline that can answer by none of the methods has no files. scoring: options of the
+    benchmark's `score`; the others are those of an evaluation.
+    """
+    plan = {"samples": samples, "orders": orders, "seed": draw_seed}
+    requests = {"seed": sampling_seed, "replaced": prompts}
+    metrics = []
+    for name in names:
+        responses = await _responses(benchmark, items, specs.model(name), methods, plan, requests)
+        if responses.empty:
+            continue
+        scores = benchmark.score(items, responses, **scoring)
+        tables = {
+            "responses": responses,
+            "scores": scores,
+            "metrics": benchmark.metrics(protocol(scores)),
+        }
+        for kind, table in tables.items():
+            tidy.write(table, kind, paths.baseline(kind, benchmark.NAME, name))
+        metrics.append(tables["metrics"])
+    return pd.concat(metrics, ignore_index=True) if metrics else pd.DataFrame()
+
+
+async def _responses(
+    benchmark: Benchmark,
+    items: pd.DataFrame,
+    baseline: ModelSpec,
+    methods: Sequence[str],
+    plan: Mapping[str, Any],
+    requests: Mapping[str, Any],
+) -> pd.DataFrame:
+    """The answers of one baseline: first without a reminder, then reminded of its own answers."""
+    reminding = [m for m in methods if getattr(benchmark.METHODS[m], "reminder", False)]
+    direct = [method for method in methods if method not in reminding]
+    questions = evaluation.plan(benchmark, items, baseline, direct, **plan)
+    if not questions:
+        return pd.DataFrame()
+    responses = await evaluation.evaluate(benchmark, questions, baseline, **requests)
+    if not reminding:
+        return responses
+    reminded_items = benchmark.remind(items, responses)
+    questions = evaluation.plan(benchmark, reminded_items, baseline, reminding, **plan)
+    if not questions:
+        return responses
+    reminded = await evaluation.evaluate(benchmark, questions, baseline, **requests)
+    return pd.concat([responses, reminded], ignore_index=True)
