@@ -87,7 +87,7 @@ def test_signal_to_the_head_ends_the_command_the_stages_and_their_kernels(tmp_pa
         assert head.poll() is None
         time.sleep(0.1)
     head.send_signal(number)
-    assert head.wait(10) == 130
+    assert head.wait(60) == 130
     assert ended(int(place.read_text()))
 
 
@@ -99,7 +99,7 @@ def test_stage_ends_when_its_client_is_killed(tmp_path):
         assert head.poll() is None
         time.sleep(0.1)
     os.kill(int(client.read_text()), signal.SIGKILL)
-    assert head.wait(10)
+    assert head.wait(60)
     assert ended(int(place.read_text()))
 
 

@@ -24,9 +24,10 @@ def notebook(*cells: str, tagged: str | None = "seed = 0\nmodel = ''") -> Notebo
 
 def test_scrub_takes_out_times_random_ids_and_the_version_of_python():
     run = notebook("1", "2")
+    run.metadata["papermill"] = {"duration": 1.5}
     run.metadata["language_info"] = {"name": "python", "version": "3.11.2"}
     for cell in run.cells:
-        cell.metadata |= {"execution": {"iopub.status.busy": "…"}}
+        cell.metadata |= {"papermill": {"duration": 0.5}, "execution": {"iopub.status.busy": "…"}}
     scrubbed = scrub(run)
     assert set(scrubbed.metadata) == {"kernelspec", "language_info"}
     assert scrubbed.metadata["language_info"] == {"name": "python"}
@@ -71,11 +72,12 @@ def test_two_runs_of_one_notebook_write_the_same_bytes_and_no_progress(run, capf
         assert code == 0
         outputs.append(output.read_bytes())
     assert outputs[0] == outputs[1]
+    assert b"papermill" not in outputs[0]
     assert b"iopub" not in outputs[0]
     assert {path.name for path in output.parent.iterdir()} == {"first.ipynb", "second.ipynb"}
 
     *_, given, noisy, where = nbformat.reads(outputs[0].decode(), as_version=4).cells
-    assert given.source == "# Parameters\nseed = 3\nmodel = 'gpt-4o'"
+    assert given.source == '# Parameters\nseed = 3\nmodel = "gpt-4o"\n'
     [printed] = noisy.outputs
     assert printed.name == "stdout"
     assert printed.text.startswith("gpt-4o 3 {")
