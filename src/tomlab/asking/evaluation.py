@@ -2,11 +2,11 @@
 
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ from tomlab.asking import likelihood, prompts, taken
 from tomlab.asking.protocol import Benchmark, strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models.ask import ask
-from tomlab.models.specs import FILTERED, PROTOCOL, Limits, ModelSpec, Reply, Request
+from tomlab.models.specs import FILTERED, PROTOCOL, Limits, ModelSpec, Reply, Request, Response
 from tomlab.paths import RESPONSE_STORE
 from tomlab.records.tidy import AS_ASKED, REVERSED, check
 from tomlab.scoring.answers import as_shown, failed, first_methods
@@ -56,45 +56,107 @@ def plan(
     orders: with 2, questions with two options are also asked with these swapped. wordings: folders
     for `prompts.wording`.
     """
-    ways = [(AS_ASKED, {})] + ([(REVERSED, {})] if orders > 1 else [])
-    ways += [prompts.wording(folder) for folder in wordings if model.provider != "baseline"]
-    groups, varied = (each.get(benchmark.NAME, {}) for each in (model.groups, model.variants))
-    named = {"groups": groups, "variants": varied}
-    named = {f"models.{model.name}.{o}.{benchmark.NAME}": of for o, of in named.items()}
-    named[f"{benchmark.NAME}.evaluation.methods"] = methods
-    refuse(strange_methods(benchmark, named), "params.yaml")
+    groups = model.groups.get(benchmark.NAME, {})
+    variants = model.variants.get(benchmark.NAME, {})
+    methods_of_options = {
+        f"models.{model.name}.groups.{benchmark.NAME}": groups,
+        f"models.{model.name}.variants.{benchmark.NAME}": variants,
+        f"{benchmark.NAME}.evaluation.methods": methods,
+    }
+    refuse(strange_methods(benchmark, methods_of_options), "params.yaml")
+
     methods = _with_items(benchmark, items, methods)
     order = drawn(items, benchmark.UNIT, benchmark.STRATA, seed)
     questions = []
     for method in methods:
-        own = items[items[benchmark.UNIT].isin(order[: groups.get(method)])]
-        asked = benchmark.asked(own, method).to_dict("records")
+        chosen_items = items[items[benchmark.UNIT].isin(order[: groups.get(method)])]
+        asked = benchmark.asked(chosen_items, method).to_dict("records")
         if model.provider == "taken":
-            given = taken.given(model, benchmark.NAME).query("method == @method")
-            by_item = {name: rows.to_dict("records") for name, rows in given.groupby("item_id")}
-            for item in asked:
-                for one in by_item.get(item["item_id"], []):
-                    shown, n = as_shown(item, one), one["sample"]
-                    questions.append(Question(shown, method, n, one["asked_as"], number=n))
-            continue
-        if not likelihood.is_asked_so(model, method):
-            continue
-        known = benchmark.reference(asked[0], method, 0) if asked else model.model
-        if model.provider == "baseline" and model.model not in known:
-            print(f"{model.name} is left out of {method}: no {model.model} answer to it is known")
-            continue
-        most = varied.get(method)
-        most = most if isinstance(most, Mapping) else {REVERSED: most, "wordings": most}
-        # The groups that are asked in each other way.
-        among = {w: {*order[: most.get(w if w == REVERSED else "wordings")]} for w, _ in ways[1:]}
-        for item in asked:
-            for place, (way, files) in enumerate(ways):
-                shown = as_shown(item, {"asked_as": way})
-                q = Question(shown, method, 0, way, files, place * samples)
-                if not way or (item[benchmark.UNIT] in among[way] and _changes(benchmark, q)):
-                    _demand_few(len(questions) + samples, benchmark.NAME, model.name)
-                    questions += [replace(q, sample=n, number=q.number + n) for n in range(samples)]
+            questions += _taken_questions(benchmark, model, method, asked)
+        elif _has_answers(benchmark, model, method, asked):
+            ways = _ways(model, variants.get(method), order, orders, wordings)
+            for question in _questions(benchmark, method, asked, ways, samples):
+                questions.append(question)
+                _demand_few(len(questions), benchmark.NAME, model.name)
     return questions
+
+
+class _Way(NamedTuple):
+    """A way of asking, with the files of its prompts, and the groups that are asked so."""
+
+    asked_as: str
+    prompts: Mapping[str, str]
+    groups: Collection[str]
+
+
+def _ways(
+    model: ModelSpec,
+    limits: int | Mapping[str, int] | None,
+    order: Sequence[str],
+    orders: int,
+    wordings: Sequence[Path | str],
+) -> list[_Way]:
+    """The ways in which a method is asked, the usual one first. limits: the most groups that are
+    asked in each other way.
+    """
+    if not isinstance(limits, Mapping):
+        limits = {REVERSED: limits, "wordings": limits}
+    ways = [_Way(AS_ASKED, {}, order)]
+    if orders > 1:
+        ways.append(_Way(REVERSED, {}, {*order[: limits.get(REVERSED)]}))
+    if model.provider != "baseline":
+        reworded_groups = {*order[: limits.get("wordings")]}
+        for folder in wordings:
+            asked_as, files = prompts.wording(folder)
+            ways.append(_Way(asked_as, files, reworded_groups))
+    return ways
+
+
+def _questions(
+    benchmark: Benchmark, method: str, asked: Sequence[Mapping], ways: Sequence[_Way], samples: int
+) -> Iterator[Question]:
+    """Each item in each way that changes what is asked, as often as there are samples."""
+    for item in asked:
+        for place, way in enumerate(ways):
+            shown = as_shown(item, {"asked_as": way.asked_as})
+            question = Question(shown, method, 0, way.asked_as, way.prompts)
+            if way.asked_as != AS_ASKED:
+                is_chosen = item[benchmark.UNIT] in way.groups
+                if not is_chosen or not _changes(benchmark, question):
+                    continue
+            for sample in range(samples):
+                yield replace(question, sample=sample, number=place * samples + sample)
+
+
+def _taken_questions(
+    benchmark: Benchmark, model: ModelSpec, method: str, asked: Sequence[Mapping]
+) -> list[Question]:
+    """The questions to which a log of another harness holds answers."""
+    answers = taken.given(model, benchmark.NAME).query("method == @method")
+    answers_by_item = dict(list(answers.groupby("item_id")))
+    questions = []
+    for item in asked:
+        if item["item_id"] not in answers_by_item:
+            continue
+        for answer in answers_by_item[item["item_id"]].to_dict("records"):
+            shown = as_shown(item, answer)
+            sample = answer["sample"]
+            questions.append(Question(shown, method, sample, answer["asked_as"], number=sample))
+    return questions
+
+
+def _has_answers(
+    benchmark: Benchmark, model: ModelSpec, method: str, asked: Sequence[Mapping]
+) -> bool:
+    """Whether a model can be asked by a method; of a baseline that cannot, it is said."""
+    if not likelihood.is_asked_so(model, method):
+        return False
+    if model.provider != "baseline" or not asked:
+        return True
+    if model.model in benchmark.reference(asked[0], method, 0):
+        return True
+    print(f"{model.name} is left out of {method}: no {model.model} answer to it is known")
+    return False
 
 
 def _with_items(benchmark: Benchmark, items: pd.DataFrame, methods: Sequence[str]) -> Sequence[str]:
@@ -105,11 +167,10 @@ def _with_items(benchmark: Benchmark, items: pd.DataFrame, methods: Sequence[str
         return methods
     without = [method for method in methods if benchmark.asked(items, method).empty]
     reasons = getattr(benchmark, "WITHOUT_ITEMS", {})
-    lines = [
-        f"{benchmark.NAME}: {method} is left out: "
-        f"{reasons.get(method, 'it has no item to ask about')}"
-        for method in without
-    ]
+    lines = []
+    for method in without:
+        reason = reasons.get(method, "it has no item to ask about")
+        lines.append(f"{benchmark.NAME}: {method} is left out: {reason}")
     if len(without) == len(methods):
         refuse(lines, "params.yaml")
     for line in lines:
@@ -118,10 +179,13 @@ def _with_items(benchmark: Benchmark, items: pd.DataFrame, methods: Sequence[str
 
 
 def _demand_few(questions: int, benchmark: str, model: str) -> None:
+    """Errors: `InputError` for more questions than are held in memory."""
     if questions > MOST_QUESTIONS:
-        found = f"{benchmark}: found more than {MOST_QUESTIONS:,} questions to {model}"
-        fewer = f"ask about fewer with models.{model}.groups.{benchmark}"
-        raise InputError(f"{found}; {fewer}, or repeat each less often with run.samples")
+        raise InputError(
+            f"{benchmark}: found more than {MOST_QUESTIONS:,} questions to {model}; ask about "
+            f"fewer with models.{model}.groups.{benchmark}, or repeat each less often with "
+            "run.samples"
+        )
 
 
 def _changes(benchmark: Benchmark, question: Question) -> bool:
@@ -131,24 +195,28 @@ def _changes(benchmark: Benchmark, question: Question) -> bool:
         return False
     if question.asked_as == REVERSED:
         return len(item["choices"]) == 2 and "tried" not in item
-    told = {"reasoning": "", **item}  # which a second call has only once it is asked
-    return benchmark.messages(told, method, question.prompts) != benchmark.messages(told, method)
+    # A second call's item has a reasoning only once it is asked.
+    item = {"reasoning": "", **item}
+    usual_messages = benchmark.messages(item, method)
+    return benchmark.messages(item, method, question.prompts) != usual_messages
 
 
 def drawn(items: pd.DataFrame, unit: str, strata: Sequence[str], seed: int) -> list[str]:
     """All groups in the order in which they are drawn: by `seed`, levels of each stratum in turn,
     so that the first n are of as many levels of the first stratum as can be, then of the second.
     """
-    # Each has its own draw, so that leaving some out does not change the order of the others.
-    order = sorted(items[unit].unique(), key=lambda name: random.Random(f"{seed}/{name}").random())
+    groups = sorted(items[unit].unique())
+    # A draw for each, so that leaving some out does not change the order of the others.
+    groups.sort(key=lambda name: random.Random(f"{seed}/{name}").random())
     if not strata:
-        return order
-    levels = items.drop_duplicates(unit).set_index(unit).loc[order, [*strata]]
-    levels = levels.loc[levels.groupby([*strata]).cumcount().sort_values(kind="stable").index]
+        return groups
+    levels = items.drop_duplicates(unit).set_index(unit).loc[groups, [*strata]]
+    rounds = levels.groupby([*strata]).cumcount().sort_values(kind="stable")
+    levels = levels.loc[rounds.index]
     turns = pd.DataFrame(index=levels.index)
     for stratum in strata:
-        before = [turns[name] for name in turns]
-        turns[stratum] = levels.groupby([*before, levels[stratum]]).cumcount()
+        earlier_turns = [turns[name] for name in turns]
+        turns[stratum] = levels.groupby([*earlier_turns, levels[stratum]]).cumcount()
     return list(turns.sort_values([*strata], kind="stable").index)
 
 
@@ -167,35 +235,58 @@ def requested(
     """
     limits = {**(max_tokens or {}), **model.answer_tokens.get(benchmark.NAME, {})}
     refuse(strange_methods(benchmark, {"max_tokens": limits}), f"{benchmark.NAME}, {model.name}")
-    first, requests = first_methods(benchmark.METHODS), []
     # All protocols ask at temperature 0.
     is_sampled = getattr(model, "temperature", PROTOCOL) not in (0, PROTOCOL)
-    for q in questions:
-        item, method, way = q.item, q.method, q.asked_as
-        # A baseline that guesses guesses anew.
-        guess = random.Random(f"{seed}/{way}").getrandbits(32) if way else seed
-        # With one seed for all questions, the answers of one repeat would go wrong together.
-        lot = f"{seed}/{item['item_id']}/{method}"
-        own = random.Random(lot).getrandbits(30) if is_sampled else seed
-        weighed, files = (), {**(replaced or {}), **q.prompts}
-        if likelihood.is_weighed(method):
-            weighed = likelihood.weighed(benchmark, item, files)
-            messages = [{"role": "user", "content": prompt} for prompt, _ in weighed]
-        else:
-            messages = benchmark.messages(item, method, files)
-        request = Request(
-            messages=tuple(messages),
-            max_tokens=limits.get(method, benchmark.METHODS[method].max_tokens),
-            sample=q.sample,
-            seed=own,
-            shared_prefix="" if weighed else benchmark.shared_prefix(item, method),
-            reference=_NOTHING if method in first else benchmark.reference(item, method, guess),
-            schema=benchmark.schema(method),
-            purpose=f"{method} {way}".rstrip(),
-            weighed=weighed,
-        )
+    requests = []
+    for question in questions:
+        request = _request(benchmark, question, limits, seed, is_sampled, replaced or {})
         requests.append(request)
     return requests
+
+
+def _request(
+    benchmark: Benchmark,
+    question: Question,
+    limits: Mapping[str, int | None],
+    seed: int,
+    is_sampled: bool,
+    replaced: Mapping[str, str],
+) -> Request:
+    """What is sent to ask a question, see `requested`."""
+    item = question.item
+    method = question.method
+    files = {**replaced, **question.prompts}
+    if likelihood.is_weighed(method):
+        weighed = likelihood.weighed(benchmark, item, files)
+        messages = [{"role": "user", "content": prompt} for prompt, _ in weighed]
+        shared_prefix = ""
+    else:
+        weighed = ()
+        messages = benchmark.messages(item, method, files)
+        shared_prefix = benchmark.shared_prefix(item, method)
+
+    if method in first_methods(benchmark.METHODS):
+        reference = _NOTHING
+    else:
+        guess = seed
+        if question.asked_as != AS_ASKED:  # a baseline that guesses guesses anew
+            guess = random.Random(f"{seed}/{question.asked_as}").getrandbits(32)
+        reference = benchmark.reference(item, method, guess)
+
+    if is_sampled:
+        # With one seed for all questions, the answers of one repeat would go wrong together.
+        seed = random.Random(f"{seed}/{item['item_id']}/{method}").getrandbits(30)
+    return Request(
+        messages=tuple(messages),
+        max_tokens=limits.get(method, benchmark.METHODS[method].max_tokens),
+        sample=question.sample,
+        seed=seed,
+        shared_prefix=shared_prefix,
+        reference=reference,
+        schema=benchmark.schema(method),
+        purpose=f"{method} {question.asked_as}".rstrip(),
+        weighed=weighed,
+    )
 
 
 async def evaluate(
@@ -213,68 +304,115 @@ async def evaluate(
     options: of `requested`. Errors: those of `models.ask`, and `InputError` when more than
     `limits.max_error_share` failed; what a content filter took away is no failure.
     """
-    where, limits = f"{benchmark.NAME}, {model.name}", limits or Limits()
+    where = f"{benchmark.NAME}, {model.name}"
+    limits = limits or Limits()
     if not questions:
         raise InputError(f"{where}: nothing to ask; see `methods`, `items`")
     if model.provider == "taken":
-        keys = [(q.item["item_id"], q.method, q.number) for q in questions]
-        found = taken.given(model, benchmark.NAME).set_index(["item_id", "method", "sample"])
-        return check(found.loc[keys].reset_index(), "responses", where)
+        return check(_taken_answers(benchmark, questions, model), "responses", where)
 
-    async def answered(questions: Sequence[Question]) -> pd.DataFrame:
+    async def answers_to(questions: Sequence[Question]) -> pd.DataFrame:
         """The answers to one call of each question."""
         requests = requested(benchmark, questions, model, **options)
         responses = await ask(requests, model, store=store, limits=limits)
-        errors = [r.error for r in responses if r.error is not None and not r.filtered]
-        if len(errors) > limits.max_error_share * len(responses):
-            found = f"{len(errors)} of {len(responses)} requests failed (the last: {errors[-1]})"
-            most = f"more than limits.max_error_share = {limits.max_error_share}"
-            kept = "Other answers are kept: running again asks for these alone"
-            raise InputError(f"{where}: {found}, {most}. {kept}")
-        hashes = {}
-        wordings = {}
-        rows = []
-        for (method, way), files in {(q.method, q.asked_as): q.prompts for q in questions}.items():
-            own = {**(options.get("replaced") or {}), **files}
-            names = benchmark.METHODS[method].prompts
-            texts = [prompts.load(name, own) for name in names]
-            hashes[method, way] = sha256("\0".join(texts).encode()).hexdigest()[:12]
-            wordings[method, way] = "; ".join(
-                prompts.origins(names, own)["prompt_wording"].unique()
-            )
-        for q, put, response in zip(questions, requests, responses, strict=True):
-            reply = response.reply or Reply(None, FILTERED if response.filtered else None)
-            row = {
-                "item_id": q.item["item_id"],
-                "model": model.name,
-                "method": q.method,
-                "sample": q.number,
-                "asked_as": q.asked_as,
-                "messages": json.dumps([*put.messages], ensure_ascii=False),
-                "prompt_hash": hashes[q.method, q.asked_as],
-                "prompt_wording": wordings[q.method, q.asked_as],
-                "response": reply.text,
-                "finish_reason": reply.finish_reason,
-                "prompt_tokens": reply.prompt_tokens,
-                "completion_tokens": reply.completion_tokens,
-                "error": response.error,
-                "request_key": response.request_key,
-            }
-            if put.weighed and reply.text is not None:
-                row["log_likelihoods"] = reply.text
-                told = (put.weighed, reply.text)
-                row["response"] = likelihood.said(benchmark, q.item, q.method, *told)
-            rows.append(row)
-        return pd.DataFrame(rows)
+        _demand_few_errors(responses, limits, where)
+        replaced = options.get("replaced") or {}
+        return _answer_table(benchmark, questions, requests, responses, model.name, replaced)
 
-    later = [q for q in questions if getattr(benchmark.METHODS[q.method], "first", None)]
-    now = [q for q in questions if not getattr(benchmark.METHODS[q.method], "first", None)]
-    first = [replace(q, method=benchmark.METHODS[q.method].first) for q in later]
-    tables = [await answered([*now, *first])]
-    if later:
-        ready, lost = second_calls(benchmark, later, tables[0])
-        tables += [await answered(ready), lost] if ready else [lost]
+    single_calls = []
+    first_calls = []
+    with_first_call = []
+    for question in questions:
+        first_method = getattr(benchmark.METHODS[question.method], "first", None)
+        if first_method:
+            with_first_call.append(question)
+            first_calls.append(replace(question, method=first_method))
+        else:
+            single_calls.append(question)
+    tables = [await answers_to([*single_calls, *first_calls])]
+    if with_first_call:
+        ready, lost = second_calls(benchmark, with_first_call, tables[0])
+        if ready:
+            tables.append(await answers_to(ready))
+        tables.append(lost)
     return check(pd.concat(tables, ignore_index=True), "responses", where)
+
+
+def _taken_answers(
+    benchmark: Benchmark, questions: Sequence[Question], model: ModelSpec
+) -> pd.DataFrame:
+    """The answers to questions in a log of another harness."""
+    keys = [(question.item["item_id"], question.method, question.number) for question in questions]
+    answers = taken.given(model, benchmark.NAME).set_index(["item_id", "method", "sample"])
+    return answers.loc[keys].reset_index()
+
+
+def _demand_few_errors(responses: Sequence[Response], limits: Limits, where: str) -> None:
+    """Errors: `InputError` when a larger share failed than `limits` allow."""
+    errors = []
+    for response in responses:
+        if response.error is not None and not response.filtered:
+            errors.append(response.error)
+    if len(errors) > limits.max_error_share * len(responses):
+        raise InputError(
+            f"{where}: {len(errors)} of {len(responses)} requests failed (the last: {errors[-1]}), "
+            f"more than limits.max_error_share = {limits.max_error_share}. Other answers are kept: "
+            "running again asks for these alone"
+        )
+
+
+def _answer_table(
+    benchmark: Benchmark,
+    questions: Sequence[Question],
+    requests: Sequence[Request],
+    responses: Sequence[Response],
+    model: str,
+    replaced: Mapping[str, str],
+) -> pd.DataFrame:
+    """The responses table of one call of each question."""
+    prompt_columns = {}
+    rows = []
+    for question, request, response in zip(questions, requests, responses, strict=True):
+        way = question.method, question.asked_as
+        if way not in prompt_columns:
+            prompt_columns[way] = _prompt_columns(benchmark, question, replaced)
+        reply = response.reply or Reply(None, FILTERED if response.filtered else None)
+        row = {
+            "item_id": question.item["item_id"],
+            "model": model,
+            "method": question.method,
+            "sample": question.number,
+            "asked_as": question.asked_as,
+            "messages": json.dumps([*request.messages], ensure_ascii=False),
+            **prompt_columns[way],
+            "response": reply.text,
+            "finish_reason": reply.finish_reason,
+            "prompt_tokens": reply.prompt_tokens,
+            "completion_tokens": reply.completion_tokens,
+            "error": response.error,
+            "request_key": response.request_key,
+        }
+        if request.weighed and reply.text is not None:
+            row["log_likelihoods"] = reply.text
+            row["response"] = likelihood.said(
+                benchmark, question.item, question.method, request.weighed, reply.text
+            )
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _prompt_columns(
+    benchmark: Benchmark, question: Question, replaced: Mapping[str, str]
+) -> dict[str, str]:
+    """The hash of a question's prompt files, 12 hex digits, and whose wording they are."""
+    names = benchmark.METHODS[question.method].prompts
+    files = {**replaced, **question.prompts}
+    text = "\0".join(prompts.load(name, files) for name in names)
+    wordings = prompts.origins(names, files)["prompt_wording"].unique()
+    return {
+        "prompt_hash": sha256(text.encode()).hexdigest()[:12],
+        "prompt_wording": "; ".join(wordings),
+    }
 
 
 def second_calls(
@@ -283,24 +421,32 @@ def second_calls(
     """The questions that ask for the answer, each item with the `reasoning` of its first call, and
     responses with an error for those whose first call failed. first: responses to the first calls.
     """
-    said = {(r["item_id"], r["method"], r["sample"]): r for r in first.to_dict("records")}
-    asked, lost = [], []
-    for q in questions:
-        row = said[q.item["item_id"], benchmark.METHODS[q.method].first, q.number]
-        if failed(row):
-            error = f"first call: {row['error']}"
-            lost.append({**row, "method": q.method, "response": None, "error": error})
+    first_answers = {}
+    for answer in first.to_dict("records"):
+        first_answers[answer["item_id"], answer["method"], answer["sample"]] = answer
+    asked = []
+    lost = []
+    for question in questions:
+        first_method = benchmark.METHODS[question.method].first
+        answer = first_answers[question.item["item_id"], first_method, question.number]
+        if failed(answer):
+            error = f"first call: {answer['error']}"
+            lost.append({**answer, "method": question.method, "response": None, "error": error})
         else:
-            reasoning = benchmark.reasoning_of(row["response"], q.method)
-            asked.append(replace(q, item={**q.item, "reasoning": reasoning}))
+            reasoning = benchmark.reasoning_of(answer["response"], question.method)
+            asked.append(replace(question, item={**question.item, "reasoning": reasoning}))
     return asked, pd.DataFrame(lost, columns=first.columns).astype(first.dtypes)
 
 
 def usage(responses: pd.DataFrame, model: ModelSpec) -> pd.DataFrame:
     """Answers, tokens and list price by method: what it costs to ask all this once."""
-    how = {"answers": ("item_id", "size"), "failed": ("error", "count")}
-    tokens = {name: (name, "sum") for name in ("prompt_tokens", "completion_tokens")}
-    table = responses.groupby("method", sort=False).agg(**how, **tokens)
+    table = responses.groupby("method", sort=False).agg(
+        answers=("item_id", "size"),
+        failed=("error", "count"),
+        prompt_tokens=("prompt_tokens", "sum"),
+        completion_tokens=("completion_tokens", "sum"),
+    )
     if model.price is not None:
-        table["list_price_usd"] = model.price.usd(*(table[name] for name in tokens))
+        cost = model.price.usd(table["prompt_tokens"], table["completion_tokens"])
+        table["list_price_usd"] = cost
     return table
