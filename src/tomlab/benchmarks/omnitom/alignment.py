@@ -48,24 +48,38 @@ def actor_key(name: str, gold_actors: Iterable[str]) -> str | None:
     no other gold actor shares ("Wang" for "Xiao Wang"); a full name that begins or ends with a gold
     name ("Ana Ruiz" for "Ana"). No variants: groups ("Ana and Ben"), possessives ("Ana's father").
     """
-    own = _words(name)
-    known = {"".join(_words(actor)): actor for actor in reversed(list(gold_actors))}
-    if "".join(own) in (*known, WORLD):
-        return known.get("".join(own), WORLD)
-    named = [actor for key, actor in known.items() if key != WORLD and not _GROUP.search(actor)]
-    near = [actor for actor in named if _shortens(own, _words(actor))]
-    several = _GROUP.search(name) or APOSTROPHES.search(name)
-    if not several and all(word[0].isupper() for word in name.split()):
-        near += [actor for actor in named if _shortens(_words(actor), own)]
-    return near[0] if len(near) == 1 else None
+    words = _words(name)
+    actors_by_key = {}
+    for actor in gold_actors:
+        actors_by_key.setdefault("".join(_words(actor)), actor)
+    key = "".join(words)
+    if key in actors_by_key:
+        return actors_by_key[key]
+    if key == WORLD:
+        return WORLD
+
+    is_single = not _GROUP.search(name) and not APOSTROPHES.search(name)
+    is_full_name = is_single and all(word[0].isupper() for word in name.split())
+    candidates = []
+    for gold_key, actor in actors_by_key.items():
+        if gold_key == WORLD or _GROUP.search(actor):
+            continue
+        gold_words = _words(actor)
+        if _shortens(words, gold_words) or (is_full_name and _shortens(gold_words, words)):
+            candidates.append(actor)
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def _words(name: str) -> list[str]:
+    """The plain words of a name, without a leading article."""
     words = plain(name.replace("&", " and ")).split()
-    return words[1:] if len(words) > 1 and words[0] in ("the", "a", "an") else words
+    if len(words) > 1 and words[0] in ("the", "a", "an"):
+        return words[1:]
+    return words
 
 
 def _shortens(short: list[str], long: list[str]) -> bool:
+    """Whether the longer name begins or ends with the shorter one."""
     n = len(short)
     return 0 < n < len(long) and short in (long[:n], long[-n:])
 
@@ -83,8 +97,12 @@ def compound_parts(belief: str) -> list[str]:
 
 def texts_to_embed(tables: Iterable[Table]) -> list[str]:
     """The distinct texts that `align` needs vectors of: beliefs, and the parts of compound ones."""
-    beliefs = [row.belief for table in tables for row in table]
-    return list(dict.fromkeys(t for belief in beliefs for t in (belief, *compound_parts(belief))))
+    texts = {}
+    for table in tables:
+        for row in table:
+            texts[row.belief] = None
+            texts.update(dict.fromkeys(compound_parts(row.belief)))
+    return list(texts)
 
 
 def align(
@@ -110,41 +128,49 @@ def alignments(
     """
     actors = list(dict.fromkeys(row.actor for row in gold))
     keys = {name: actor_key(name, actors) for name in {row.actor for row in (*predicted, *gold)}}
-    found = [[] for _ in thresholds]
+    pairs_by_threshold = [[] for _ in thresholds]
     for key in dict.fromkeys(keys[actor] for actor in actors):
-        sides = [_of_actor(table, key, keys) for table in (predicted, gold)]
-        numbers, parts, texts = zip(*sides, strict=True)
-        alike = similarity(kind, *texts, vectors)
-        for pairs, threshold in zip(found, thresholds, strict=True):
-            own = _pairs(alike, *parts, threshold)
-            pairs += [(numbers[0][p], numbers[1][g]) for p, g in own]
-    made = []
-    for pairs in found:
-        of_predicted, of_gold = Counter(p for p, _ in pairs), Counter(g for _, g in pairs)
-        counts = [of_predicted[i] for i in range(len(predicted))]
-        made.append(Alignment(counts, [of_gold[i] for i in range(len(gold))], sorted(pairs)))
-    return made
+        predicted_rows, predicted_parts, predicted_texts = _of_actor(predicted, key, keys)
+        gold_rows, gold_parts, gold_texts = _of_actor(gold, key, keys)
+        alike = similarity(kind, predicted_texts, gold_texts, vectors)
+        for pairs, threshold in zip(pairs_by_threshold, thresholds, strict=True):
+            for left, right in _pairs(alike, predicted_parts, gold_parts, threshold):
+                pairs.append((predicted_rows[left], gold_rows[right]))
+    return [_alignment(pairs, len(predicted), len(gold)) for pairs in pairs_by_threshold]
+
+
+def _alignment(pairs: _Pairs, n_predicted: int, n_gold: int) -> Alignment:
+    """The MatchCounts that pairs come to."""
+    predicted_counts = Counter(predicted for predicted, _ in pairs)
+    gold_counts = Counter(gold for _, gold in pairs)
+    return Alignment(
+        [predicted_counts[row] for row in range(n_predicted)],
+        [gold_counts[row] for row in range(n_gold)],
+        sorted(pairs),
+    )
 
 
 def _of_actor(table: Table, key: str, keys: Mapping) -> tuple[list[int], _Parts, list[str]]:
     """The rows of one actor: their numbers, and all texts, of which the parts come last."""
-    rows = [(row.belief, i) for i, row in enumerate(table) if keys[row.actor] == key]
+    numbers = [number for number, row in enumerate(table) if keys[row.actor] == key]
     # By their texts, so that ties fall the same way whatever their order in the table.
-    rows.sort(key=lambda row: (plain(row[0]), *row))
-    texts, parts = [text for text, _ in rows], []
-    for text, _ in rows:
+    numbers.sort(key=lambda number: (plain(table[number].belief), table[number].belief, number))
+    texts = [table[number].belief for number in numbers]
+    parts = []
+    for number in numbers:
         first = len(texts)
-        texts += compound_parts(text)
+        texts += compound_parts(table[number].belief)
         parts.append(range(first, len(texts)))
-    return [i for _, i in rows], parts, texts
+    return numbers, parts, texts
 
 
 def _pairs(alike: np.ndarray, left: _Parts, right: _Parts, threshold: float) -> _Pairs:
+    """The pairs of an actor's rows: one to one, then those that compound rows of each side add."""
     pairs = _assigned(alike[: len(left), : len(right)], threshold)
     pairs += _extended(alike, left, right, pairs, threshold)
-    turned = [(g, p) for p, g in pairs]
+    turned = [(right_row, left_row) for left_row, right_row in pairs]
     turned += _extended(alike.T, right, left, turned, threshold)
-    return [(p, g) for g, p in turned]
+    return [(left_row, right_row) for right_row, left_row in turned]
 
 
 def _assigned(alike: np.ndarray, threshold: float) -> _Pairs:
@@ -161,26 +187,33 @@ def _extended(
     alike: np.ndarray, parts: _Parts, other_parts: _Parts, pairs: _Pairs, threshold: float
 ) -> _Pairs:
     """The pairs that compound rows add. alike: of one table's texts (rows, then parts)."""
-    partners, taken, added = dict(pairs), {other for _, other in pairs}, []
-    for row, own in enumerate(parts):
-        free = [other for other in range(len(other_parts)) if own and other not in taken]
-        if not free:
+    partners = dict(pairs)
+    taken = set(partners.values())
+    added = []
+    for row, own_parts in enumerate(parts):
+        free = [other for other in range(len(other_parts)) if other not in taken]
+        if not own_parts or not free:
             continue
-        block = alike[own.start : own.stop]
-        wanted = np.ones(len(own), dtype=bool)
+        part_likeness = alike[own_parts.start : own_parts.stop]
+        is_open = np.ones(len(own_parts), dtype=bool)
+        room = MOST_PARTNERS
         if row in partners:
             partner = partners[row]
-            said = block[:, [partner, *other_parts[partner]]].max(axis=1)
-            wanted = (said < threshold) & (said < block[:, partner].max())
-        open_ = np.flatnonzero(wanted)
+            partner_texts = [partner, *other_parts[partner]]
+            covered = part_likeness[:, partner_texts].max(axis=1)
+            is_open = (covered < threshold) & (covered < part_likeness[:, partner].max())
+            room -= 1
         # For the part that it is most like, or a second wording of one part would count twice.
-        best = block[:, free] == block[:, free].max(axis=0)
-        candidates = np.where(best, block[:, free], 0.0)[open_]
-        found = sorted(_assigned(candidates, threshold), key=lambda p: -candidates[p])
-        found = found[: MOST_PARTNERS - (row in partners)]
-        if row in partners or len(found) > 1:
-            added += [(row, free[place]) for _, place in found]
-            taken |= {free[place] for _, place in found}
+        to_free = part_likeness[:, free]
+        is_best_part = to_free == to_free.max(axis=0)
+        candidates = np.where(is_best_part, to_free, 0.0)[is_open]
+        matches = _assigned(candidates, threshold)
+        matches.sort(key=lambda match: -candidates[match])
+        matches = matches[:room]
+        if row in partners or len(matches) > 1:
+            new_partners = [free[place] for _, place in matches]
+            added += [(row, other) for other in new_partners]
+            taken.update(new_partners)
     return added
 
 
@@ -188,16 +221,21 @@ def precision_recall_f1(alignment: Alignment) -> tuple[float, float, float]:
     """Precision, recall and F1 of one story (Sec. 5): rows with a nonzero MatchCount over rows. An
     empty table scores 0; undefined rows are left out, and a table with no other rows is nan.
     """
-    precision, recall = _share(alignment.mc_predicted), _share(alignment.mc_gold)
-    both = precision + recall
-    return precision, recall, 2 * precision * recall / both if both != 0 else 0.0
+    precision = _share(alignment.mc_predicted)
+    recall = _share(alignment.mc_gold)
+    total = precision + recall
+    f1 = 2 * precision * recall / total if total != 0 else 0.0
+    return precision, recall, f1
 
 
 def _share(counts: Sequence[int | None]) -> float:
-    defined = [count > 0 for count in counts if count is not None]
-    if not defined:
-        return float("nan") if counts else 0.0
-    return sum(defined) / len(defined)
+    """The share of nonzero counts among the defined ones."""
+    if not counts:
+        return 0.0
+    is_matched = [count > 0 for count in counts if count is not None]
+    if not is_matched:
+        return float("nan")
+    return sum(is_matched) / len(is_matched)
 
 
 _LABEL = re.compile(
@@ -216,7 +254,7 @@ def parse_judgement(text: str, predicted: Table, gold: Table) -> Alignment | str
     text, else for the row at its place if the table is complete and the texts share half of their
     words. Rows without a line or a possible number are undefined (None), never 0.
     """
-    tables = _said(visible(text)[0])
+    tables = _judged_lines(visible(text)[0])
     if not any(tables.values()):
         return "no table of matches"
     mc_predicted = _counts(tables["predicted"], predicted, len(gold))
@@ -226,34 +264,60 @@ def parse_judgement(text: str, predicted: Table, gold: Table) -> Alignment | str
     return Alignment(mc_predicted, mc_gold, [])
 
 
-def _said(text: str) -> dict[str, list[tuple[str, int]]]:
+def _judged_lines(text: str) -> dict[str, list[tuple[str, int]]]:
     """The lines of both tables: actor and belief as plain text, and the count."""
-    tables, side, at_top = {"predicted": [], "gold": []}, None, False
+    tables = {"predicted": [], "gold": []}
+    side = None
+    is_at_top = False
     for line in text.splitlines():
         words = plain(line)
-        if label := _LABEL.fullmatch(words):
-            side, at_top = ("predicted" if label[1] else "gold"), True
+        label = _LABEL.fullmatch(words)
+        count = _COUNT.search(line)
+        if label:
+            side = "predicted" if label[1] else "gold"
+            is_at_top = True
         elif _HEADER.fullmatch(words):
-            side = side if at_top else ("predicted" if side is None else "gold")
-            at_top = True
-        elif side and (count := _COUNT.search(line)):
-            if at_top:  # of two tables with one label the later counts
+            if not is_at_top:  # a header without a label: of the first table, then of the second
+                side = "predicted" if side is None else "gold"
+            is_at_top = True
+        elif side and count:
+            if is_at_top:  # of two tables with one label the later counts
                 tables[side] = []
-            at_top = False
+            is_at_top = False
             tables[side].append((plain(line[: count.start()]), int(count[1])))
     return tables
 
 
-def _counts(said: Sequence[tuple[str, int]], rows: Table, most: int) -> list[int | None]:
-    wanted = [plain(f"{row.actor} {row.belief}") for row in rows]
-    place = {i: i for i, text in enumerate(wanted) if i < len(said) and said[i][0] == text}
-    for i, text in enumerate(wanted):
-        left = [j for j, line in enumerate(said) if line[0] == text and j not in place.values()]
-        if i not in place and left:
-            place[i] = left[0]
-    if len(said) == len(rows):
-        alike = similarity("token_f1", [line[0] for line in said], wanted)
-        free = [i for i in range(len(rows)) if i not in place and i not in place.values()]
-        place |= {i: i for i in free if alike[i, i] >= 0.5}
-    counts = [said[place[i]][1] if i in place else None for i in range(len(rows))]
-    return [None if count is None or count > most else count for count in counts]
+def _counts(lines: Sequence[tuple[str, int]], rows: Table, most: int) -> list[int | None]:
+    """The count of each row, None where no line stands for it or its count is above `most`."""
+    line_of_row = _lines_of_rows([text for text, _ in lines], rows)
+    counts = []
+    for row in range(len(rows)):
+        count = lines[line_of_row[row]][1] if row in line_of_row else None
+        if count is not None and count > most:
+            count = None
+        counts.append(count)
+    return counts
+
+
+def _lines_of_rows(lines: Sequence[str], rows: Table) -> dict[int, int]:
+    """The line that stands for each row, by their numbers, see `parse_judgement`."""
+    texts = [plain(f"{row.actor} {row.belief}") for row in rows]
+    line_of_row = {}
+    for row, text in enumerate(texts[: len(lines)]):
+        if lines[row] == text:
+            line_of_row[row] = row
+    for row, text in enumerate(texts):
+        if row in line_of_row:
+            continue
+        for number, line in enumerate(lines):
+            if line == text and number not in line_of_row.values():
+                line_of_row[row] = number
+                break
+    if len(lines) == len(rows):
+        alike = similarity("token_f1", lines, texts)
+        used_lines = set(line_of_row.values())
+        for row in range(len(rows)):
+            if row not in line_of_row and row not in used_lines and alike[row, row] >= 0.5:
+                line_of_row[row] = row
+    return line_of_row
