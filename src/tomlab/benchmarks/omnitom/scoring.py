@@ -35,7 +35,11 @@ class Judge:
 
 
 def verdict(
-    item: Mapping, response: Mapping, said: Parsed, aligned: _Aligned = None, by_text: bool = False
+    item: Mapping,
+    response: Mapping,
+    answer: Parsed,
+    aligned: _Aligned = None,
+    by_text: bool = False,
 ) -> dict:
     """The outcome and the score of one answer, and the rule that decided, in words.
 
@@ -44,70 +48,117 @@ def verdict(
     share of labels that are gold's, in rows that repeat a given actor and belief. The outcome is
     `correct` for any score above 0.
 
-    said: the rows that were read; aligned: the matches of an extracted table, and who judged them.
+    answer: the rows that were read; aligned: the matches of an extracted table, and who judged
+    them.
     """
     if item["question_type"] == "linked":
         return _linked(item, response, by_text)
     gold = gold_rows(item)
     if item["question_type"] == "extraction":
-        found = _extraction(said, gold, *aligned)
+        result = _extraction(answer, gold, *aligned)
     else:
-        found = _labelling(said, gold)
+        result = _labelling(answer, gold)
     if failed(response):
         outcome, rule = lost(response)
-    elif not said.rows:
+    elif not answer.rows:
         text, open_thought = visible(response["response"])
         outcome = unanswered(text, response["finish_reason"], open_thought)
-        rule = f"not usable: {said.reason}"
+        rule = f"not usable: {answer.reason}"
     else:
-        outcome = "correct" if found["score"] > 0 else "wrong"
-        surplus = f", surplus cells dropped: {said.dropped}" if said.dropped else ""
-        rule = f"read as {said.form}, rows: {len(said.rows)}, lost: {len(said.lost)}{surplus}; "
-        rule += found["rule"]
-    return found | {"outcome": outcome, "rule": rule, "n_gold": len(gold)}
+        outcome = "correct" if result["score"] > 0 else "wrong"
+        rule = f"read as {answer.form}, rows: {len(answer.rows)}, lost: {len(answer.lost)}"
+        if answer.dropped:
+            rule += f", surplus cells dropped: {answer.dropped}"
+        rule += f"; {result['rule']}"
+    return {**result, "outcome": outcome, "rule": rule, "n_gold": len(gold)}
 
 
 def _linked(item: Mapping, response: Mapping, by_text: bool) -> dict:
     """A try at a ToMBench question; `option` is the letter of the one it names, as in the file."""
     read = judged(item, response, KEYS, read_answer, False, by_text)
     tried = json.loads(item["tried"])
-    # Of a key under which no option stands, `judged` makes none.
-    option = "" if read.key is None else tried["written"][KEYS.index(read.key)]
-    chosen = None if read.key is None else item["choices"][KEYS.index(read.key)]
-    found = {"score": float(read.outcome == "correct"), "detail": tried | {"option": option}}
-    return found | {"rule": read.rule, "outcome": read.outcome, "chosen": chosen}
+    option = ""
+    chosen = None
+    if read.key is not None:  # it is one under which an option stands
+        place = KEYS.index(read.key)
+        option = tried["written"][place]
+        chosen = item["choices"][place]
+    return {
+        "score": float(read.outcome == "correct"),
+        "detail": {**tried, "option": option},
+        "rule": read.rule,
+        "outcome": read.outcome,
+        "chosen": chosen,
+    }
 
 
-def _extraction(said: Parsed, gold: Sequence[Row], aligned: Alignment, judge: str) -> dict:
+def _extraction(answer: Parsed, gold: Sequence[Row], aligned: Alignment, judge: str) -> dict:
     """F1 of the share of predicted and the share of gold beliefs that have a match (Stage 1)."""
     precision, recall, f1 = alignment.precision_recall_f1(aligned)
-    sides = {"predicted": (said.rows, aligned.mc_predicted), "gold": (gold, aligned.mc_gold)}
-    detail, matched = {}, []
-    for side, (rows, counts) in sides.items():
-        orders = [normal_label("order", row.order) or "" for row in rows]
-        lines = zip(rows, orders, counts, strict=True)
-        detail[side] = [[row.actor, row.belief, order, count] for row, order, count in lines]
-        matched.append(f"{sum((count or 0) > 0 for count in counts)} of {len(rows)}")
-    told = f"{matched[0]} rows, {matched[1]} gold beliefs, F1 {f1:.2f} (judge: {judge})"
-    found = {"stage": 1, "rule": f"with a match: {told}", "detail": detail, "judge": judge}
-    return found | {"score": f1, "precision": precision, "recall": recall}
+    matched = _matched(aligned.mc_predicted)
+    matched_gold = _matched(aligned.mc_gold)
+    rule = (
+        f"with a match: {matched} rows, {matched_gold} gold beliefs, F1 {f1:.2f} (judge: {judge})"
+    )
+    return {
+        "stage": 1,
+        "rule": rule,
+        "detail": {
+            "predicted": _counted_rows(answer.rows, aligned.mc_predicted),
+            "gold": _counted_rows(gold, aligned.mc_gold),
+        },
+        "judge": judge,
+        "score": f1,
+        "precision": precision,
+        "recall": recall,
+    }
 
 
-def _labelling(said: Parsed, gold: Sequence[Row]) -> dict:
+def _matched(counts: Sequence[int | None]) -> str:
+    """How many rows have a match, in words."""
+    matches = [count for count in counts if count is not None and count > 0]
+    return f"{len(matches)} of {len(counts)}"
+
+
+def _counted_rows(rows: Sequence[Row], counts: Sequence[int | None]) -> list[list]:
+    """Actor, belief, order and MatchCount of each row of a table."""
+    counted = []
+    for row, count in zip(rows, counts, strict=True):
+        order = normal_label("order", row.order) or ""
+        counted.append([row.actor, row.belief, order, count])
+    return counted
+
+
+def _labelling(answer: Parsed, gold: Sequence[Row]) -> dict:
     """The share of labels that are gold's (Stage 2) in rows that repeat actor and belief."""
-    labelled, detail = same_rows(gold, said.rows), []
-    for own, *found in zip(gold, labelled, labels_for(gold, said.rows), strict=True):
-        given = [{} if row is None else {**row.labels, "order": row.order} for row in found]
-        labels = {
-            name: [own.labels[name], *(normal_label(name, row.get(name, "")) for row in given)]
-            for name in DIMENSIONS
-        }
-        detail.append([own.labels["order"], labels])
-    cells = [cell for _, labels in detail for cell in labels.values()]
-    right, by_place = (sum(cell[0] == cell[i] for cell in cells) for i in (1, 2))
-    rows = f"{sum(row is not None for row in labelled)} of {len(gold)} given beliefs have their row"
-    told = f"{rows}, {right} of {len(cells)} labels are right (by position: {by_place})"
-    return {"stage": 2, "rule": told, "score": right / len(cells), "detail": detail}
+    same = same_rows(gold, answer.rows)
+    at_place = labels_for(gold, answer.rows)
+    detail = []
+    right = 0
+    right_at_place = 0
+    for gold_row, row, row_at_place in zip(gold, same, at_place, strict=True):
+        given = _labels_of(row)
+        given_at_place = _labels_of(row_at_place)
+        labels = {}
+        for name in DIMENSIONS:
+            gold_label = gold_row.labels[name]
+            labels[name] = [gold_label, given[name], given_at_place[name]]
+            right += given[name] == gold_label
+            right_at_place += given_at_place[name] == gold_label
+        detail.append([gold_row.labels["order"], labels])
+    n_rows = sum(row is not None for row in same)
+    n_labels = len(gold) * len(DIMENSIONS)
+    rule = (
+        f"{n_rows} of {len(gold)} given beliefs have their row, {right} of {n_labels} labels are "
+        f"right (by position: {right_at_place})"
+    )
+    return {"stage": 2, "rule": rule, "score": right / n_labels, "detail": detail}
+
+
+def _labels_of(row: Row | None) -> dict[str, str | None]:
+    """The labels that a row gives, each in its normal form."""
+    labels = {} if row is None else {**row.labels, "order": row.order}
+    return {name: normal_label(name, labels.get(name, "")) for name in DIMENSIONS}
 
 
 def same_rows(gold: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
@@ -129,8 +180,16 @@ def _as_released(row: Row) -> tuple[str, str]:
 _KEY = ("item_id", "model", "method", "sample")
 _OF_ITEM = ("group_id", "family", "source", "question_type", "category")
 # Of a linked question, of which no table was asked, and of what a stage does not have.
-_DETAILS = {"stage": 0, "score": 0.0, "precision": float("nan"), "recall": float("nan")}
-_DETAILS |= {"n_gold": 1, "detail": {}, "judge": "", "chosen": None}
+_DETAILS = {
+    "stage": 0,
+    "score": 0.0,
+    "precision": float("nan"),
+    "recall": float("nan"),
+    "n_gold": 1,
+    "detail": {},
+    "judge": "",
+    "chosen": None,
+}
 _STAGES = {"extraction": "stage1", "labelling": "stage2", "linked": "linked"}
 
 
@@ -154,50 +213,76 @@ def score(
     `cut_off` (at the token limit), `precision`, `recall`, `judge`, `detail` (JSON, for `metrics`).
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
-    # Any method will do whose name begins with the stage of its item.
-    named = [name for name in responses.get("method", []) if isinstance(name, str)]
-    both = pairs(items, responses, dict.fromkeys(named) | METHODS)
-    for item, response in both:
-        kind, method = item["question_type"], response["method"]
-        if not method.startswith(_STAGES[kind]):
-            found = f"{item['item_id']} is a question of {kind}, found method {method!r}"
-            raise InputError(f"responses: {found}, expected {_STAGES[kind]}…")
+    answers = _of_their_stage(items, responses)
     judge = judge or Judge()
     if embedder is None and judge.kind == "embedding":
-        both = [one for one in both if one[0]["question_type"] != "extraction"]
-    no_table = Parsed([], [], "")
-    read = [(i, r, no_table if i["question_type"] == "linked" else parsed(r)) for i, r in both]
+        answers = [pair for pair in answers if pair[0]["question_type"] != "extraction"]
+    read = []
+    for item, response in answers:
+        is_linked = item["question_type"] == "linked"
+        read.append((item, response, Parsed([], [], "") if is_linked else parsed(response)))
     aligned = _aligned(read, judge, judged or {}, embedder)
     rows = []
-    for (item, response, said), own in zip(read, aligned, strict=True):
-        found = verdict(item, response, said, own, by_text)
-        details = {name: found.get(name, default) for name, default in _DETAILS.items()}
-        details["detail"] = json.dumps(details["detail"], ensure_ascii=False)
-        row = {name: response[name] for name in (*_KEY, "asked_as")}
-        row |= {name: item[name] for name in _OF_ITEM} | {"outcome": found["outcome"]} | details
-        row |= {"n_predicted": len(said.rows), "rows_lost": len(said.lost)}
-        row |= {"cells_dropped": said.dropped, "cut_off": response["finish_reason"] == "length"}
-        rows.append(row | {"completion_tokens": response["completion_tokens"]})
+    for (item, response, answer), alignment_and_judge in zip(read, aligned, strict=True):
+        decided = verdict(item, response, answer, alignment_and_judge, by_text)
+        rows.append(_score_row(item, response, answer, decided))
     # `detail` has the option of a linked question, by its letter in the file.
-    return table_of(rows, both, KEYS, "omnitom scores").drop(columns="chosen")
+    return table_of(rows, answers, KEYS, "omnitom scores").drop(columns="chosen")
+
+
+def _of_their_stage(items: pd.DataFrame, responses: pd.DataFrame) -> list[tuple]:
+    """Items with their responses. Errors: `InputError` for a method of another stage."""
+    # Any method will do whose name begins with the stage of its item.
+    methods = [name for name in responses.get("method", []) if isinstance(name, str)]
+    answers = pairs(items, responses, dict.fromkeys(methods) | METHODS)
+    for item, response in answers:
+        kind = item["question_type"]
+        method = response["method"]
+        if not method.startswith(_STAGES[kind]):
+            raise InputError(
+                f"responses: {item['item_id']} is a question of {kind}, found method {method!r}, "
+                f"expected {_STAGES[kind]}…"
+            )
+    return answers
+
+
+def _score_row(item: Mapping, response: Mapping, answer: Parsed, decided: Mapping) -> dict:
+    """A row of `score`."""
+    details = {name: decided.get(name, default) for name, default in _DETAILS.items()}
+    details["detail"] = json.dumps(details["detail"], ensure_ascii=False)
+    return {
+        **{name: response[name] for name in (*_KEY, "asked_as")},
+        **{name: item[name] for name in _OF_ITEM},
+        "outcome": decided["outcome"],
+        **details,
+        "n_predicted": len(answer.rows),
+        "rows_lost": len(answer.lost),
+        "cells_dropped": answer.dropped,
+        "cut_off": response["finish_reason"] == "length",
+        "completion_tokens": response["completion_tokens"],
+    }
 
 
 def rule(item: Mapping, scored: Mapping) -> str:
     """How an answer was read, what decided. scored: a response with its row of `score`."""
     aligned = None
     if item["question_type"] == "extraction":
-        counts = json.loads(scored["detail"])
-        sides = ([count for *_, count in counts[side]] for side in ("predicted", "gold"))
-        aligned = Alignment(*sides, []), scored["judge"]
+        detail = json.loads(scored["detail"])
+        predicted_counts = [count for *_, count in detail["predicted"]]
+        gold_counts = [count for *_, count in detail["gold"]]
+        aligned = Alignment(predicted_counts, gold_counts, []), scored["judge"]
     return verdict(item, scored, parsed(scored), aligned, was_read(scored))["rule"]
 
 
 def parsed(response: Mapping) -> Parsed:
     """What can be read of a response's table; no rows for a failed request."""
-    return Parsed([], [], "failed") if failed(response) else _read(visible(response["response"])[0])
+    if failed(response):
+        return Parsed([], [], "failed")
+    return _read(visible(response["response"])[0])
 
 
 def key_of(response: Mapping) -> tuple:
+    """Item, model, method and sample of a response."""
     return tuple(response[name] for name in _KEY)
 
 
@@ -206,23 +291,26 @@ def likeness(tables: Sequence[tuple], kind: str, embedder: ModelSpec) -> alignme
     if kind != "embedding":
         return None
     texts = alignment.texts_to_embed(rows for pair in tables for rows in pair)
-    return dict(zip(texts, embed(texts, embedder), strict=True)) if texts else {}
+    if not texts:
+        return {}
+    return dict(zip(texts, embed(texts, embedder), strict=True))
 
 
 def _aligned(
     read: Sequence[tuple], judge: Judge, judged: Mapping[tuple, Alignment], embedder: ModelSpec
 ) -> Iterator[_Aligned]:
     """The alignment of each extracted table with the gold one, and who made it."""
-    tables = [
-        (said.rows, gold_rows(item)) if item["question_type"] == "extraction" else ()
-        for item, _, said in read
-    ]
+    tables = []
+    for item, _, answer in read:
+        is_extracted = item["question_type"] == "extraction"
+        tables.append((answer.rows, gold_rows(item)) if is_extracted else ())
     vectors = likeness(tables, judge.kind, embedder)
     for (_, response, _), table in zip(read, tables, strict=True):
-        own = judged.get(key_of(response)) if table else None
-        if own is not None and not np.isnan(alignment.precision_recall_f1(own)).any():
-            yield own, "llm"
-        elif table:
+        if not table:
+            yield None
+            continue
+        by_model = judged.get(key_of(response))
+        if by_model is None or np.isnan(alignment.precision_recall_f1(by_model)).any():
             yield alignment.align(*table, judge.kind, judge.threshold, vectors), judge.kind
         else:
-            yield None
+            yield by_model, "llm"
