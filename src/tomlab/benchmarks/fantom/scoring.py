@@ -32,8 +32,8 @@ YES, NO, IRRELEVANT = 1, 0, -1
 BY_RELEASE, BY_PAPER = "release", "paper"
 
 
-class Said(NamedTuple):
-    """The part of an answer that is judged, and what is known of it."""
+class Answer(NamedTuple):
+    """The part of a response that is judged, and what is known of it."""
 
     text: str
     unread: str  # its outcome if nothing can be read of the text
@@ -43,125 +43,188 @@ class Said(NamedTuple):
     yes_no_as: str = BY_RELEASE  # whose rule reads yes and no
 
 
-def credit(item: Mapping, said: Said) -> float:
+def credit(item: Mapping, answer: Answer) -> float:
     """What an answer earns: 1 or 0 by the rule of its kind of question, for facts a token F1."""
-    kind, text = item["question_type"], said.text
-    if said.lost:
+    kind = item["question_type"]
+    text = answer.text
+    if answer.lost:
         return 0.0
     if kind == "fact":
         return token_f1(item["answer"].lower(), text.lower())
     if kind == "belief_dist":
         # Nearer to PersonX's belief than to the omniscient one.
-        return float(said.is_nearer)
+        return float(answer.is_nearer)
     if kind == "belief_choice":
         # The right letter, whatever the answer says of the other one.
-        return float(names_option(text, KEYS[list(item["choices"]).index(item["answer"])]))
+        return float(names_option(text, right_letter(item)))
     if is_list(kind):
         # Every aware name and no unaware one; a name counts within another word, too.
-        named = {n for n in (*item["aware"], *item["unaware"]) if n.lower() in text.lower()}
+        people = (*item["aware"], *item["unaware"])
+        named = {name for name in people if name.lower() in text.lower()}
         return float(named.issuperset(item["aware"]) and named.isdisjoint(item["unaware"]))
     if is_yn(kind):
         # By the release's rule, signs of "yes" are looked for before signs of "no".
-        read = yes_or_no(text, said.yes_no_as)
-        return float(read == (YES if item["answer"] == "yes" else NO))
+        right_sign = YES if item["answer"] == "yes" else NO
+        return float(yes_or_no(text, answer.yes_no_as) == right_sign)
     raise InputError(f"items: {item['item_id']}: question_type: found {kind!r}, which has no rule")
 
 
+def right_letter(item: Mapping) -> str:
+    """The letter of the right option of a choice."""
+    return KEYS[list(item["choices"]).index(item["answer"])]
+
+
 _WHOSE = ("item_id", "model", "method", "sample", "asked_as")
-_CONDITIONS = ["group_id", "source", "question_type", "part_id", "conversation_id", "tom_order"]
-_CONDITIONS += ["character"]
+_CONDITIONS = (
+    "group_id",
+    "source",
+    "question_type",
+    "part_id",
+    "conversation_id",
+    "tom_order",
+    "character",
+)
 # Columns of the scores that a kind of question may leave as they are.
-_DETAILS = {"word_overlap": float("nan"), "yn": IRRELEVANT, "excluded_aware": False}
-_DETAILS |= {"included_unaware": False, "named": [], "doubtful": False, "cut": False}
-_DETAILS |= {"chosen": None, "by_statement": None}
+_DETAILS = {
+    "word_overlap": float("nan"),
+    "yn": IRRELEVANT,
+    "excluded_aware": False,
+    "included_unaware": False,
+    "named": [],
+    "doubtful": False,
+    "cut": False,
+    "chosen": None,
+    "by_statement": None,
+}
 # The outcome, the rule that decided, in words, and the columns of the scores that it sets.
 Verdict = tuple[str, str, dict]
 
 
-def _verdict(item: Mapping, said: Said, earned: float) -> Verdict:
+def _verdict(item: Mapping, answer: Answer, earned: float) -> Verdict:
+    """The verdict on an answer that earns so much by `credit`."""
     kind = item["question_type"]
-    if said.lost:
+    if answer.lost:
         details = {"excluded_aware": is_list(kind)}
         if kind == "belief_dist":
             details["by_statement"] = False
-        return said.unread, said.lost, details
-    if kind in ("fact", "belief_dist"):
-        return _of_free_text(item, said, earned)
-    by_kind = {"choice": _of_choice, "list": _of_list, "yn": _of_yes_or_no}
-    return by_kind[kind.rpartition("_")[2]](item, said, earned)
+        return answer.unread, answer.lost, details
+    if kind == "fact":
+        return _of_fact(answer, earned)
+    if kind == "belief_dist":
+        return _of_free_belief(item, answer, earned)
+    if is_list(kind):
+        return _of_list(item, answer, earned)
+    if is_yn(kind):
+        return _of_yes_or_no(answer, earned)
+    return _of_choice(item, answer, earned)
 
 
-def _of_free_text(item: Mapping, said: Said, earned: float) -> Verdict:
-    # Free text that earns nothing is wrong, or has no verdict if it is a fact's, where it is a
-    # finished answer at all.
-    is_fact, is_cut_off = item["question_type"] == "fact", said.unread == "truncated"
-    won, missed = (SCORED, SCORED) if is_fact else ("correct", "wrong")
-    is_finished = said.unread == "unparsed" and said.text
-    # More text could change which belief is nearer. A fact earns a share of what it says so far.
-    is_won = earned and (is_fact or not is_cut_off)
-    outcome = won if is_won else missed if is_finished else said.unread
-    if is_fact:
-        shared = "words" if earned else "no word"
-        return outcome, f"shares {shared} with the right answer", {"word_overlap": earned}
-    nearest = item["answer" if earned else "wrong_answer"]
-    details = {"word_overlap": token_f1(nearest, said.text), "cut": said.is_cut}
-    details["chosen"] = nearest if said.text else None
-    # The second reading. What stands in a whole sentence stays, whatever would have followed it.
-    text = re.sub(r"[^.!?]*\Z", "", said.text) if is_cut_off else said.text
+def _of_fact(answer: Answer, earned: float) -> Verdict:
+    """A fact earns a share of what is said so far, even where the answer was cut off."""
+    details = {"word_overlap": earned}
+    is_finished = answer.unread == "unparsed" and answer.text
+    outcome = SCORED if earned or is_finished else answer.unread
+    shared = "words" if earned else "no word"
+    return outcome, f"shares {shared} with the right answer", details
+
+
+def _of_free_belief(item: Mapping, answer: Answer, earned: float) -> Verdict:
+    """By which belief is nearer, which more text could change where an answer was cut off."""
+    is_cut_off = answer.unread == "truncated"
+    if earned and not is_cut_off:
+        outcome = "correct"
+    elif answer.unread == "unparsed" and answer.text:
+        outcome = "wrong"
+    else:
+        outcome = answer.unread
+
+    nearest = item["answer"] if earned else item["wrong_answer"]
+    details = {
+        "word_overlap": token_f1(nearest, answer.text),
+        "cut": answer.is_cut,
+        "chosen": nearest if answer.text else None,
+        "by_statement": _by_statement(item, answer, outcome),
+    }
+    if earned:
+        rule = "nearer to the right belief than to the other"
+    elif answer.text:
+        rule = "not nearer to the right belief than to the other"
+    else:
+        rule = "says nothing"
+    return outcome, rule, details
+
+
+def _by_statement(item: Mapping, answer: Answer, outcome: str) -> bool | None:
+    """The second reading: whether a statement of ignorance is right, else by the outcome; None
+    where that cannot be decided.
+    """
+    text = answer.text
+    if answer.unread == "truncated":
+        # What stands in a whole sentence stays, whatever would have followed it.
+        text = re.sub(r"[^.!?]*\Z", "", text)
     is_stated = states_ignorance(item, text)
     if is_stated is None:
-        details["by_statement"] = None
-    elif is_stated:
-        details["by_statement"] = item["scenario"] == "inaccessible"
-    else:
-        details["by_statement"] = outcome == won
-    rule = "nearer to the right belief than to the other"
-    return outcome, rule if earned else f"not {rule}" if said.text else "says nothing", details
+        return None
+    if is_stated:
+        return item["scenario"] == "inaccessible"
+    return outcome == "correct"
 
 
-def _of_choice(item: Mapping, said: Said, earned: float) -> Verdict:
-    is_other = names_option(said.text, KEYS[1 - list(item["choices"]).index(item["answer"])])
+def _of_choice(item: Mapping, answer: Answer, earned: float) -> Verdict:
+    [other_letter] = set(KEYS[:2]) - {right_letter(item)}
+    is_other = names_option(answer.text, other_letter)
+    if earned and is_other:
+        return "correct", "names both options, which counts", {"doubtful": True, "chosen": None}
     if earned:
-        rule = "names both options, which counts" if is_other else "names the right option"
-        chosen = None if is_other else item["answer"]
-        return "correct", rule, {"doubtful": is_other, "chosen": chosen}
+        details = {"doubtful": False, "chosen": item["answer"]}
+        return "correct", "names the right option", details
     if is_other:
         return "wrong", "names the other option", {"chosen": item["wrong_answer"]}
-    return said.unread, "names no option", {}
+    return answer.unread, "names no option", {}
 
 
-def _of_list(item: Mapping, said: Said, earned: float) -> Verdict:
+def _of_list(item: Mapping, answer: Answer, earned: float) -> Verdict:
     names = dict.fromkeys([*item["aware"], *item["unaware"], *item["characters"]])
-    found = [name.lower() for name in names if name.lower() in said.text.lower()]
-    excluded = any(name.lower() not in found for name in item["aware"])
-    included = any(name.lower() in found for name in item["unaware"])
-    details = {"excluded_aware": excluded, "included_unaware": included, "named": found}
-    details["chosen"] = ", ".join(found) or None
-    is_cut_off = said.unread == "truncated"
-    if not found and (not said.text or said.unread == "refused"):
+    named = [name.lower() for name in names if name.lower() in answer.text.lower()]
+    lacks_aware = any(name.lower() not in named for name in item["aware"])
+    has_unaware = any(name.lower() in named for name in item["unaware"])
+    details = {
+        "excluded_aware": lacks_aware,
+        "included_unaware": has_unaware,
+        "named": named,
+        "chosen": ", ".join(named) or None,
+    }
+    is_cut_off = answer.unread == "truncated"
+    if not named and (not answer.text or answer.unread == "refused"):
         # Where nobody knows, the release credits these, too.
-        return said.unread, "has no name", details
+        return answer.unread, "has no name", details
     if earned:
         # More text could name somebody unaware, if there is anybody.
-        outcome = "truncated" if is_cut_off and len(item["unaware"]) else "correct"
+        is_open = is_cut_off and len(item["unaware"]) > 0
+        outcome = "truncated" if is_open else "correct"
         return outcome, "has every aware name and no unaware one", details
-    if not found:
-        return said.unread, "has no name", details
-    errors = {"lacks an aware name": excluded, "has an unaware one": included}
-    rule = " and ".join(error for error, made in errors.items() if made)
-    return "truncated" if is_cut_off else "wrong", rule, details
+    if not named:
+        return answer.unread, "has no name", details
+    errors = []
+    if lacks_aware:
+        errors.append("lacks an aware name")
+    if has_unaware:
+        errors.append("has an unaware one")
+    return "truncated" if is_cut_off else "wrong", " and ".join(errors), details
 
 
-def _of_yes_or_no(_: Mapping, said: Said, earned: float) -> Verdict:
-    read = yes_or_no(said.text, said.yes_no_as)
-    if read == IRRELEVANT:
-        return said.unread, "has no sign of yes or no", {}
-    word = "yes" if read == YES else "no"
-    both = read == YES and _has_sign(said.text, *_SIGNS[NO])
-    if said.yes_no_as == BY_PAPER:
-        both = len({match.lastgroup for match in _WORDS_OF_PAPER.finditer(said.text)}) > 1
-    rule = f"has signs of yes and of no: {word}" if both else f"reads as {word}"
-    details = {"yn": read, "doubtful": both, "chosen": "yes" if read == YES else "no"}
+def _of_yes_or_no(answer: Answer, earned: float) -> Verdict:
+    sign = yes_or_no(answer.text, answer.yes_no_as)
+    if sign == IRRELEVANT:
+        return answer.unread, "has no sign of yes or no", {}
+    word = "yes" if sign == YES else "no"
+    if answer.yes_no_as == BY_PAPER:
+        signs = {match.lastgroup for match in _WORDS_OF_PAPER.finditer(answer.text)}
+        has_both = len(signs) > 1
+    else:
+        has_both = sign == YES and _has_sign(answer.text, *_SIGNS[NO])
+    rule = f"has signs of yes and of no: {word}" if has_both else f"reads as {word}"
+    details = {"yn": sign, "doubtful": has_both, "chosen": word}
     return "correct" if earned else "wrong", rule, details
 
 
@@ -199,54 +262,81 @@ def score(
     if yes_no_as not in (BY_RELEASE, BY_PAPER):
         expected = f"expected {BY_RELEASE!r} or {BY_PAPER!r}"
         raise InputError(f"yes_no_as: found {yes_no_as!r}, {expected}")
-    both = pairs(items, responses, METHODS)
+    answered = pairs(items, responses, METHODS)
     if embedder is None:
-        both = [one for one in both if one[0]["question_type"] != "belief_dist"]
-    read = [(item, response, _said(item, response, by_text)) for item, response in both]
-    beliefs = [(i, said.text) for i, _, said in read if i["question_type"] == "belief_dist"]
+        answered = [pair for pair in answered if pair[0]["question_type"] != "belief_dist"]
+    answers = [_answer(item, response, by_text) for item, response in answered]
+    beliefs = []
+    for (item, _), answer in zip(answered, answers, strict=True):
+        if item["question_type"] == "belief_dist":
+            beliefs.append((item, answer.text))
     nearer, cut = _nearer(beliefs, embedder)
     rows = []
-    for item, response, said in read:
-        key = (item["item_id"], said.text)
-        said = said._replace(is_nearer=key in nearer, is_cut=key in cut, yes_no_as=yes_no_as)
-        earned = credit(item, said)
-        outcome, _, details = _verdict(item, said, earned)
-        credited = earned if outcome in ("correct", SCORED) else 0.0
-        released = earned
-        if item["question_type"] == "belief_choice" and not said.lost:
-            released = float(released_choice(item, response["response"]))
-        elif is_yn(item["question_type"]):
-            released = credit(item, said._replace(yes_no_as=BY_RELEASE))
-        details = {"score": credited, "by_released_rule": released} | _DETAILS | details
-        doubtful = credited > 0 and (details["doubtful"] or said.unread != "unparsed")
-        context = METHODS[response["method"]].context
-        row = {name: response[name] for name in _WHOSE} | {name: item[name] for name in _CONDITIONS}
-        row["scenario"] = item["full_scenario" if context == "full" else "scenario"]
-        row["is_yes"] = is_yn(item["question_type"]) and item["answer"] == "yes"
-        row |= {"outcome": outcome} | details | {"doubtful": doubtful}
-        rows.append(row | {"completion_tokens": response["completion_tokens"]})
-    return table_of(rows, both, KEYS, "fantom scores")
+    for (item, response), answer in zip(answered, answers, strict=True):
+        key = (item["item_id"], answer.text)
+        answer = answer._replace(is_nearer=key in nearer, is_cut=key in cut, yes_no_as=yes_no_as)
+        rows.append(_score_row(item, response, answer))
+    return table_of(rows, answered, KEYS, "fantom scores")
+
+
+def _score_row(item: Mapping, response: Mapping, answer: Answer) -> dict:
+    """A row of `score`."""
+    earned = credit(item, answer)
+    outcome, _, details = _verdict(item, answer, earned)
+    score = earned if outcome in ("correct", SCORED) else 0.0
+    is_doubtful = details.get("doubtful", False) or answer.unread != "unparsed"
+    context = METHODS[response["method"]].context
+    return {
+        **{name: response[name] for name in _WHOSE},
+        **{name: item[name] for name in _CONDITIONS},
+        "scenario": item["full_scenario" if context == "full" else "scenario"],
+        "is_yes": is_yn(item["question_type"]) and item["answer"] == "yes",
+        "outcome": outcome,
+        "score": score,
+        "by_released_rule": _released_credit(item, response, answer, earned),
+        **_DETAILS,
+        **details,
+        "doubtful": score > 0 and is_doubtful,
+        "completion_tokens": response["completion_tokens"],
+    }
+
+
+def _released_credit(item: Mapping, response: Mapping, answer: Answer, earned: float) -> float:
+    """What the released code credits, whatever was cut off."""
+    if item["question_type"] == "belief_choice" and not answer.lost:
+        return float(released_choice(item, response["response"]))
+    if is_yn(item["question_type"]):
+        return credit(item, answer._replace(yes_no_as=BY_RELEASE))
+    return earned
 
 
 def rule(item: Mapping, scored: Mapping) -> str:
-    said = _said(item, scored, was_read(scored))._replace(is_nearer=scored["by_released_rule"] == 1)
-    if is_yn(item["question_type"]) and scored.get("yn") != yes_or_no(said.text):
-        said = said._replace(yes_no_as=BY_PAPER)
-    return _verdict(item, said, credit(item, said))[1]
+    """The rule that decided, in words. scored: a response with its row of `score`."""
+    answer = _answer(item, scored, was_read(scored))
+    answer = answer._replace(is_nearer=scored["by_released_rule"] == 1)
+    if is_yn(item["question_type"]) and scored.get("yn") != yes_or_no(answer.text):
+        answer = answer._replace(yes_no_as=BY_PAPER)
+    _, decisive_rule, _ = _verdict(item, answer, credit(item, answer))
+    return decisive_rule
 
 
-def _said(item: Mapping, response: Mapping, by_text: bool) -> Said:
+def _answer(item: Mapping, response: Mapping, by_text: bool) -> Answer:
+    """What is judged of a response. Of a choice in another form, the letter in brackets."""
     if failed(response):
-        outcome, rule = lost(response)
-        return Said("", outcome, lost=rule)
+        outcome, reason = lost(response)
+        return Answer("", outcome, lost=reason)
     text, open_thought = answer_text(response["response"])
-    said = Said(text, unanswered(text, response["finish_reason"], open_thought))
-    if item["question_type"] != "belief_choice" or any(names_option(text, k) for k in KEYS):
-        return said
-    key = _other_letter(item, response["response"], response["finish_reason"])
-    if key is None and by_text and said.unread == "unparsed":
-        key = named_by_text(item, text, KEYS)
-    return said if key is None else said._replace(text=f"({key})")
+    answer = Answer(text, unanswered(text, response["finish_reason"], open_thought))
+    if item["question_type"] != "belief_choice":
+        return answer
+    if any(names_option(text, letter) for letter in KEYS):
+        return answer
+    letter = _other_letter(item, response["response"], response["finish_reason"])
+    if letter is None and by_text and answer.unread == "unparsed":
+        letter = named_by_text(item, text, KEYS)
+    if letter is None:
+        return answer
+    return answer._replace(text=f"({letter})")
 
 
 def _other_letter(item: Mapping, response: str, finish_reason: str) -> str | None:
@@ -263,21 +353,26 @@ def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> tupl
     that is a belief word by word is nearest to that), and those of which the encoder read the
     beginning alone, of themselves or of either belief.
     """
-    found, asked = set(), {}
-    for item, said in answers:
-        key, right, wrong = (item["item_id"], said), item["answer"], item["wrong_answer"]
-        if said == right != wrong:
-            found.add(key)
-        elif said and said not in (right, wrong):
-            asked[key] = (said, right, wrong)
-    if not asked:
-        return found, set()
-    texts = list(chain(*asked.values()))
-    vectors = embed(texts, embedder).reshape(len(asked), 3, -1)
-    long = beginnings(texts, embedder)
-    right, wrong = (np.einsum("id,id->i", vectors[:, 0], vectors[:, k]) for k in (1, 2))
-    cut = {key for key, compared in asked.items() if not long.keys().isdisjoint(compared)}
-    return found | set(compress(asked, right > wrong)), cut
+    nearer = set()
+    compared = {}
+    for item, text in answers:
+        key = (item["item_id"], text)
+        right = item["answer"]
+        wrong = item["wrong_answer"]
+        if text == right != wrong:
+            nearer.add(key)
+        elif text and text not in (right, wrong):
+            compared[key] = (text, right, wrong)
+    if not compared:
+        return nearer, set()
+    texts = list(chain(*compared.values()))
+    vectors = embed(texts, embedder).reshape(len(compared), 3, -1)
+    likeness_to_right = np.einsum("id,id->i", vectors[:, 0], vectors[:, 1])
+    likeness_to_wrong = np.einsum("id,id->i", vectors[:, 0], vectors[:, 2])
+    nearer.update(compress(compared, likeness_to_right > likeness_to_wrong))
+    too_long = beginnings(texts, embedder).keys()
+    cut = {key for key, triple in compared.items() if not too_long.isdisjoint(triple)}
+    return nearer, cut
 
 
 # What may stand between somebody and what they lack: "would probably not even have any idea".
@@ -404,15 +499,15 @@ def released_choice(item: Mapping, response: str) -> bool:
     """Whether the released code credits a response to a choice. It reads thinking as well, and
     whatever follows the answer.
     """
-    letter = KEYS[list(item["choices"]).index(item["answer"])]
-    return names_option(_behind_cue(response.strip()), letter)
+    return names_option(_behind_cue(response.strip()), right_letter(item))
 
 
 def names_option(text: str, letter: str) -> bool:
     """Whether an answer names option `letter`: it opens with the letter and one of `) . : ,`, is
     the letter alone, or has "(letter)" anywhere, be it beside the other option.
     """
-    text, openings = text.lower(), tuple(f"{letter}{mark}" for mark in ").:,")
+    text = text.lower()
+    openings = tuple(f"{letter}{mark}" for mark in ").:,")
     return text.startswith(openings) or f"({letter})" in text or text == letter
 
 
