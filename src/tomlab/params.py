@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import pydantic
-import yaml
 from pydantic import AfterValidator, Field
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from tomlab.errors import InputError, refuse
 from tomlab.paths import PARAMS, there
 
 # What other harnesses call the number of items that are asked.
-_NUMBERS_OF_ITEMS = {"items", "item", "limit", "n", "n_items", "num_items", "max_items"}
-_NUMBERS_OF_ITEMS |= {"limit_items", "max_samples", "n_samples", "num_samples", "subset"}
+_NUMBERS_OF_ITEMS = {
+    *("items", "item", "limit", "n", "n_items", "num_items", "max_items"),
+    *("limit_items", "max_samples", "n_samples", "num_samples", "subset"),
+}
 _WHOLE_GROUPS = (
     "to ask about fewer items, `groups` in a model's entry says how many whole templates, question "
     "sets or stories are asked, each with all its items (docs/parameters.md)"
@@ -33,13 +36,17 @@ class Section(pydantic.BaseModel):
     @classmethod
     def _suggest(cls, content: Any) -> Any:
         """A misspelt option is told with the one that was meant."""
-        for name in map(str, content if isinstance(content, Mapping) else ()):
-            if name not in cls.model_fields:
-                if name in _NUMBERS_OF_ITEMS:
-                    raise ValueError(f"{name}: no such option; {_WHOLE_GROUPS}")
-                near = get_close_matches(name, cls.model_fields, 1)
-                known = f"did you mean {near[0]!r}?" if near else f"known: {[*cls.model_fields]}"
-                raise ValueError(f"{name}: no such option; {known}")
+        if not isinstance(content, Mapping):
+            return content
+        for name in map(str, content):
+            if name in cls.model_fields:
+                continue
+            if name in _NUMBERS_OF_ITEMS:
+                raise ValueError(f"{name}: no such option; {_WHOLE_GROUPS}")
+            near = get_close_matches(name, cls.model_fields, 1)
+            if near:
+                raise ValueError(f"{name}: no such option; did you mean {near[0]!r}?")
+            raise ValueError(f"{name}: no such option; known: {[*cls.model_fields]}")
         return content
 
 
@@ -81,7 +88,6 @@ _KEPT = "a folder that is there, its files of answers at <benchmark>/<model>.par
 _ONCE = "at least one name, none of them twice"
 # Where answers are kept unless told otherwise; before the first of them there is no such folder.
 ANSWERS = "data/answers"
-MOST_VALUES = 1_000_000  # of a YAML file, each as often as aliases repeat it; ours has 500
 # Models are compared with these. They are evaluated in every run, wherever items are made.
 BASELINES = ("random", "omniscient")
 _Item = TypeVar("_Item")
@@ -194,42 +200,6 @@ def with_baselines(models: Sequence[str]) -> list[str]:
     return [name for name in models if name not in BASELINES] + [*BASELINES]
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML in which a key stands once, and what is no value, such as 2024-13-45, has its line."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.read, self.sizes = 0, {}  # values so far, and those of each node with what is in it
-
-    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        try:
-            return super().construct_object(node, deep)
-        except ValueError as error:
-            raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from None
-
-    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node:
-        """The next node. A few lines of aliases can stand for billions of values, or for none."""
-        mark, before = self.peek_event().start_mark, self.read
-        is_alias = self.check_event(yaml.AliasEvent)
-        node = super().compose_node(parent, index)
-        self.read += self.sizes.get(node, MOST_VALUES) if is_alias else 1
-        if self.read > MOST_VALUES:
-            endless = f"its aliases stand for more than {MOST_VALUES:,} values, or for themselves"
-            raise yaml.MarkedYAMLError(problem=endless, problem_mark=mark)
-        self.sizes.setdefault(node, self.read - before)
-        return node
-
-    def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
-        node = super().compose_mapping_node(anchor)
-        # Here, before `<<: *other` adds the keys of `other`, which may stand in both.
-        names = [str(key.value) for key, _ in node.value]
-        for place, (key, _) in enumerate(node.value):
-            if names[place] in names[:place]:
-                twice = f"the key {names[place]!r} stands twice"
-                raise yaml.MarkedYAMLError(problem=twice, problem_mark=key.start_mark)
-        return node
-
-
 def load(path: Path | str = PARAMS) -> dict[str, Any]:
     """The whole file. Errors: `InputError` where it is no UTF-8, no YAML or has no sections."""
     try:
@@ -242,14 +212,18 @@ def load(path: Path | str = PARAMS) -> dict[str, Any]:
 
 
 def parsed(text: str, path: Path | str) -> Any:
-    """What a YAML text says. Errors: `InputError` with the line, unquoted: it may hold a key."""
+    """What a text says in YAML 1.2, which DVC reads too. Errors: `InputError` with the line, which
+    is not quoted: it may hold a key.
+    """
     try:
-        return yaml.load(text, _Loader)
-    except (yaml.YAMLError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        said = _without_key(error.problem) if mark else " ".join(str(error).split())
-        raise InputError(f"{path}: not YAML: {said}{where}") from None
+        return YAML(typ="safe").load(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f"line {mark.line + 1}, column {mark.column + 1}"
+        problem = error.problem.partition(" with value ")[0]  # of a key that stands twice
+        raise InputError(f"{path}: not YAML: {problem} in {where}") from None
+    except (YAMLError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not YAML: {error}") from None
 
 
 def checked(validate: Callable[[Any], Any], content: Any, where: str) -> Any:
@@ -257,20 +231,12 @@ def checked(validate: Callable[[Any], Any], content: Any, where: str) -> Any:
     try:
         return validate(content)
     except pydantic.ValidationError as error:
-        found = error.errors()
+        cases = error.errors()
     # Outside of the clause: pydantic's own text, which a traceback would add, quotes all values.
-    return refuse([complaint(case) for case in found], where)
+    return refuse([complaint(case) for case in cases], where)
 
 
-def shown(value: Any) -> str:
-    """A value for a message, unless it may be a key that somebody pasted in the wrong place."""
-    return _without_key(repr(value))
-
-
-def _without_key(text: str) -> str:
-    return "what may be a key" if re.search(r"(?=[\w-]*\d)[\w-]{16}|[@?#]", text) else text
-
-
+# In other words than pydantic's.
 _EXPECTED = {
     "missing": "a value",
     "extra_forbidden": "no such field",
@@ -279,15 +245,26 @@ _EXPECTED = {
 }
 
 
-def complaint(case: Mapping[str, Any], show: Callable[[Any], str] = shown) -> str:
+def complaint(case: Mapping[str, Any], show: Callable[[Any], str] = repr) -> str:
     """One error of pydantic's in words: the field, what was found, as by `show`, and expected."""
-    kind, place, value = case["type"], ".".join(map(str, case["loc"])), case["input"]
-    said = case["msg"].removeprefix("Value error, ").replace("Input should be", "expected", 1)
-    said = f"expected {_EXPECTED[kind]}" if kind in _EXPECTED else said
-    found = f"found {'nothing' if kind == 'missing' else show(value)}, "
-    if kind == "union_tag_invalid":  # whose message quotes what was found
+    kind = case["type"]
+    value = case["input"]
+    place = ".".join(map(str, case["loc"]))
+
+    message = case["msg"].removeprefix("Value error, ").replace("Input should be", "expected", 1)
+    if kind in _EXPECTED:
+        message = f"expected {_EXPECTED[kind]}"
+    if kind == "union_tag_invalid":
+        message = f"expected one of {case['ctx']['expected_tags']}"
+
+    is_section = kind == "value_error" and isinstance(value, dict)
+    may_be_key = "key" in str(case["loc"][-1:])
+    if is_section or may_be_key:
+        found = ""
+    elif kind == "missing":
+        found = "found nothing, "
+    elif kind == "union_tag_invalid":
         found = f"found {show(case['ctx']['tag'])} as {case['ctx']['discriminator']}, "
-        said = f"expected one of {case['ctx']['expected_tags']}"
-    elif (kind == "value_error" and isinstance(value, dict)) or "key" in str(case["loc"][-1:]):
-        found = ""  # a whole section, or what may be a key
-    return f"field {place}: {found}{said}" if place else f"{found}{said}"
+    else:
+        found = f"found {show(value)}, "
+    return f"field {place}: {found}{message}" if place else f"{found}{message}"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ruamel.yaml import YAML
 
 from tomlab.errors import InputError
 from tomlab.paths import PARAMS
@@ -222,8 +223,8 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"run: {seed: 0}\nrun: {seed: 1}\n", "the key 'run' stands twice.*line 2"),
-        (b"run: {seed: 0, seed: 1}\n", "the key 'seed' stands twice"),
+        (b"run: {seed: 0}\nrun: {seed: 1}\n", 'duplicate key "run" in line 2'),
+        (b"run: {seed: 0, seed: 1}\n", 'duplicate key "seed" in line 1'),
         ("run: {judge: b\xe4r}\n".encode("latin-1"), "cannot be read as UTF-8"),
         (b"run: [\n", "not YAML"),
         (b"- run\n", "expected sections"),
@@ -236,14 +237,14 @@ def test_file_that_cannot_be_read_is_told(content, told, tmp_path):
         settings.check(path)
 
 
-NAMES = ("1e3", "1_000", "0o17", "017", "0b11", "on", "yes", "No", "null", "~", "12:30", "=", "-_")
+NAMES = ("1e3", "1_000", "0o17", "017", "0b11", "on", "yes", "No", "null", "~", "12:30", "=")
 NAMES += ("2024-01-01", "5", "0x1f", ".5", "true", "1e-3")
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("quote", ["", '"'], ids=["plain", "quoted"])
 def test_a_name_that_yaml_may_take_for_something_else_is_a_text_or_refused(name, quote, tmp_path):
-    """DVC reads YAML 1.2, and we read 1.1."""
+    """Names are read as DVC reads them, by YAML 1.2."""
     given = f"{quote}{name}{quote}"
     text = PARAMS.read_text(encoding="utf-8")
     text = text.replace("    - smollm2-135m\n", f"    - smollm2-135m\n    - {given}\n", 1)
@@ -252,19 +253,10 @@ def test_a_name_that_yaml_may_take_for_something_else_is_a_text_or_refused(name,
     path = tmp_path / "params.yaml"
     path.write_text(text, encoding="utf-8")
     is_name = re.fullmatch("[A-Za-z0-9_-]+", name) is not None
-    if quote and is_name:
+    if is_name and YAML(typ="safe").load(given) == name:
         assert settings.check(path)["run"]["models"][1] == name
         return
     with pytest.raises(InputError, match=r"params\.yaml"):
-        settings.check(path)
-
-
-def test_a_value_that_dvc_reads_otherwise_is_named_with_both_readings(tmp_path):
-    text = PARAMS.read_text(encoding="utf-8").replace("  samples: 1\n", "  samples: 1_0e1\n")
-    path = tmp_path / "params.yaml"
-    path.write_text(text.replace("  orders: 2", "  orders: 02"), encoding="utf-8")
-    settings_error = "run.samples: found '1_0e1', which DVC reads as 100.0"
-    with pytest.raises(InputError, match=settings_error):
         settings.check(path)
 
 

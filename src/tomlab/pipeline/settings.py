@@ -9,14 +9,12 @@ is run or spent where the file is wrong anywhere.
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from hashlib import file_digest, sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-from ruamel.yaml import YAML, YAMLError
 
 from tomlab import params
 from tomlab.asking import prompts
@@ -48,148 +46,202 @@ _MODELS = ("writer", "more_writers", "reader", "embedder", "embedders", "judge")
 def check(path: Path | str = PARAMS) -> dict[str, Any]:
     """What the file says. Errors: an `InputError` for all options at fault, found and expected."""
     content = params.load(path)
-    refuse([*_names_that_are_no_text(content), *_read_otherwise_by_dvc(content, path)], str(path))
-    problems = []
-
-    def told(validate: Any, *parts: Any) -> Any:
-        """What `validate` makes of its arguments, None with a problem where it refuses them."""
-        try:
-            return validate(*parts)
-        except InputError as error:
-            return problems.append(str(error))
-
     registry = content.get("models")
     if not isinstance(registry, Mapping):
-        raise InputError(f"{path}: models: found {params.shown(registry)}, expected entries")
-    models = {name: told(specs.model_spec, name, registry) for name in registry}
-    of_run = partial(params.Run.model_validate, context=registry)
-    run = told(params.checked, of_run, content.get("run"), "run")
-    of_fresh = partial(params.Fresh.model_validate, context=registry)
-    told(params.checked, of_fresh, content.get("fresh"), "fresh")
-    told(params.checked, specs.Limits.model_validate, content.get("limits", {}), "limits")
-    benchmarks = sorted(p.parent.name for p in PACKAGE.glob("benchmarks/*/settings.py"))
-    known, named, worded = ["run", "limits", "models", "fresh", *benchmarks], [*content], []
-    if run:
-        named += run.benchmarks
-        for name, file in run.prompts.items():
-            told(params.checked, partial(prompts.load, name), {name: file}, "run.prompts")
-        for folder in run.wordings:
-            inside = sorted(from_root(folder).glob("*"))
-            problems += [] if inside else [f"run.wordings: {folder}: found nothing in it"]
-            for each in inside:
-                worded.append(each.name)
-                told(prompts.wording, each)
-        taken = ["", REVERSED, *(Path(folder).name for folder in run.wordings)]
-        if twice := [name for name, n in Counter(taken).items() if n > 1]:
-            problems.append(f"run.wordings: found the names {twice} twice, or taken by us")
-    strange = dict.fromkeys(name for name in [*named, *worded] if name not in known)
-    problems += [f"no section or benchmark {name!r}; there are: {known}" for name in strange]
-    for name in (name for name in benchmarks if name in named):
-        benchmark = import_module(f"tomlab.benchmarks.{name}.settings").Settings
-        validate = partial(benchmark.model_validate, context=registry)
-        if section := told(params.checked, validate, content.get(name), name):
-            asked = section.evaluation
-            where = {f"{name}.evaluation.methods": asked.methods}
-            where[f"{name}.evaluation.max_tokens"] = asked.max_tokens
-            for model, spec in models.items():
-                for option in ("groups", "variants", "answer_tokens") if spec else ():
-                    where[f"models.{model}.{option}.{name}"] = getattr(spec, option).get(name, {})
-            problems += strange_methods(import_module(f"tomlab.benchmarks.{name}"), where)
+        raise InputError(f"{path}: models: found {registry!r}, expected entries")
+    problems = []
+    for section in (_check_models, _check_run, _check_fresh, _check_limits, _check_benchmarks):
+        problems += section(content)
     refuse(problems, str(path))
     return content
 
 
-def _names_that_are_no_text(value: Any, place: str = "") -> Iterator[str]:
-    """Names that YAML reads as numbers, dates or nothing; everything here is looked up by text."""
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            if not isinstance(name, str):
-                found = f"found the name {params.shown(name)}"
-                yield f"{place or 'the file'}: {found}, expected a text: put it in quotes"
-            yield from _names_that_are_no_text(inner, f"{place}.{name}".lstrip("."))
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from _names_that_are_no_text(inner, f"{place}.{number}")
-
-
-def _read_otherwise_by_dvc(content: Mapping[str, Any], path: Path | str) -> Iterator[str]:
-    """What DVC, which reads YAML 1.2, takes for something else than we, who read YAML 1.1."""
-    text = Path(path).read_text(encoding="utf-8")
+def _problems(validate: Callable[..., Any], *values: Any) -> list[str]:
+    """What `validate` says against its arguments: nothing or one message."""
     try:
-        by_dvc = YAML(typ="safe").load(text)
-    except (YAMLError, ValueError) as error:
-        yield f"DVC cannot read it as YAML 1.2 ({params.shown(str(error))}): put names in quotes"
-        return
-    yield from _differences(content, by_dvc, "")
+        validate(*values)
+    except InputError as error:
+        return [str(error)]
+    return []
 
 
-def _differences(ours: Any, by_dvc: Any, place: str) -> Iterator[str]:
-    if isinstance(ours, Mapping) and isinstance(by_dvc, Mapping):
-        for name, inner in ours.items():
-            where = f"{place}.{name}".lstrip(".")
-            if name in by_dvc:
-                yield from _differences(inner, by_dvc[name], where)
-            else:
-                yield f"{where}: DVC reads this name as something else than text: put it in quotes"
-    elif isinstance(ours, list) and isinstance(by_dvc, list):
-        for number, (inner, other) in enumerate(zip(ours, by_dvc, strict=True)):
-            yield from _differences(inner, other, f"{place}.{number}")
-    elif ours != by_dvc:
-        found = f"found {params.shown(ours)}, which DVC reads as {params.shown(by_dvc)}"
-        yield f"{place}: {found}: put a name in quotes, and write a number in full"
+def _section_problems(
+    section: type[params.Section], content: Any, name: str, registry: Any
+) -> list:
+    """What is wrong with a section of the file."""
+    validate = partial(section.model_validate, context=registry)
+    return _problems(params.checked, validate, content, name)
+
+
+def _check_models(content: Mapping[str, Any]) -> list[str]:
+    problems = []
+    for name in content["models"]:
+        problems += _problems(specs.model_spec, name, content["models"])
+    return problems
+
+
+def _check_fresh(content: Mapping[str, Any]) -> list[str]:
+    return _section_problems(params.Fresh, content.get("fresh"), "fresh", content["models"])
+
+
+def _check_limits(content: Mapping[str, Any]) -> list[str]:
+    return _problems(
+        params.checked, specs.Limits.model_validate, content.get("limits", {}), "limits"
+    )
+
+
+def _check_run(content: Mapping[str, Any]) -> list[str]:
+    problems = _section_problems(params.Run, content.get("run"), "run", content["models"])
+    if problems:
+        return problems
+    run = content["run"]
+    for name, file in run.get("prompts", {}).items():
+        load = partial(prompts.load, name)
+        problems += _problems(params.checked, load, {name: file}, "run.prompts")
+    folders = run.get("wordings", [])
+    for folder in folders:
+        files = sorted(from_root(folder).glob("*"))
+        if not files:
+            problems.append(f"run.wordings: {folder}: found nothing in it")
+        for file in files:
+            problems += _problems(prompts.wording, file)
+            problems += _unknown_sections([file.name])
+    names = Counter(["", REVERSED, *(Path(folder).name for folder in folders)])
+    repeated = [name for name, count in names.items() if count > 1]
+    if repeated:
+        problems.append(f"run.wordings: found the names {repeated} twice, or taken by us")
+    return problems
+
+
+def _benchmarks() -> list[str]:
+    """The benchmarks that have settings."""
+    return sorted(path.parent.name for path in PACKAGE.glob("benchmarks/*/settings.py"))
+
+
+def _unknown_sections(names: Iterable[Any]) -> list[str]:
+    """A complaint on each name that is none of a section."""
+    known = ["run", "limits", "models", "fresh", *_benchmarks()]
+    problems = []
+    for name in dict.fromkeys(names):
+        if name not in known:
+            problems.append(f"no section or benchmark {name!r}; there are: {known}")
+    return problems
+
+
+def _check_benchmarks(content: Mapping[str, Any]) -> list[str]:
+    run = content.get("run")
+    named = [*content]
+    if isinstance(run, Mapping) and isinstance(run.get("benchmarks"), Mapping):
+        named += run["benchmarks"]
+    problems = _unknown_sections(named)
+    for name in _benchmarks():
+        if name not in named:
+            continue
+        section = import_module(f"tomlab.benchmarks.{name}.settings").Settings
+        problems_of_section = _section_problems(section, content.get(name), name, content["models"])
+        problems += problems_of_section
+        if not problems_of_section:
+            problems += _unknown_methods(name, content)
+    return problems
+
+
+def _unknown_methods(benchmark: str, content: Mapping[str, Any]) -> list[str]:
+    """A complaint on each option that names a method which a benchmark does not have."""
+    evaluation = content[benchmark]["evaluation"]
+    methods = {}
+    for option in ("methods", "max_tokens"):
+        methods[f"{benchmark}.evaluation.{option}"] = evaluation.get(option, [])
+    for model, entry in content["models"].items():
+        if not isinstance(entry, Mapping):
+            continue
+        for option in ("groups", "variants", "answer_tokens"):
+            by_benchmark = entry.get(option, {})
+            if isinstance(by_benchmark, Mapping) and by_benchmark.get(benchmark):
+                methods[f"models.{model}.{option}.{benchmark}"] = by_benchmark[benchmark]
+    return strange_methods(import_module(f"tomlab.benchmarks.{benchmark}"), methods)
 
 
 def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """By notebook: `parameters`, what bears on its `models`' answers, the SHA-256 of `files`."""
-    run, found = content["run"], {}
+    run = content["run"]
+    settings = {}
     for benchmark, source in run["benchmarks"].items():
         for stage, sections in STAGES.items():
-            names = declared(ROOT / "notebooks" / stage / f"{benchmark}.ipynb")
-            values = run | run["seeds"] | source
+            path = f"notebooks/{stage}/{benchmark}.ipynb"
+            values = {**run, **run["seeds"], **source}
             values["models"] = params.with_baselines(run["models"])
             values["baselines"] = [*params.BASELINES]
             for section in sections:
-                given = content[benchmark].get(section, {})
-                # An option without a value leaves that of `run` as it is.
-                values |= {name: value for name, value in given.items() if value is not None}
-            for model in run["models"] if stage == EVALUATION else [None]:
-                values["model"] = model
-                if lost := [name for name in names if values.get(name) is None]:
-                    where = f"notebooks/{stage}/{benchmark}.ipynb"
-                    raise InputError(f"{where}: {', '.join(lost)}: found in no section it may read")
-                copy = f"{benchmark}-{model}" if model else benchmark
-                own = {name: values[name] for name in names}
-                found[f"{stage}/{copy}"] = _read(own, content["models"], benchmark)
+                for name, value in content[benchmark].get(section, {}).items():
+                    if value is not None:  # without a value, an option leaves that of `run`
+                        values[name] = value
+            if stage != EVALUATION:
+                parameters = _parameters(path, values)
+                settings[f"{stage}/{benchmark}"] = _read(parameters, content["models"], benchmark)
+                continue
+            for model in run["models"]:
+                parameters = _parameters(path, {**values, "model": model})
+                name = f"{stage}/{benchmark}-{model}"
+                settings[name] = _read(parameters, content["models"], benchmark)
     for path in sorted((ROOT / "notebooks" / FRESH).glob("*.ipynb")):
-        values = run | run["seeds"] | content["fresh"] | {"benchmarks": [*run["benchmarks"]]}
-        own = {name: values[name] for name in declared(path)}
-        found[f"{FRESH}/{path.stem}"] = _read(own, content["models"], "")
-    return found
+        values = {**run, **run["seeds"], **content["fresh"], "benchmarks": [*run["benchmarks"]]}
+        parameters = _parameters(f"notebooks/{FRESH}/{path.name}", values)
+        settings[f"{FRESH}/{path.stem}"] = _read(parameters, content["models"], "")
+    return settings
 
 
-def _read(values: dict[str, Any], registry: Mapping, benchmark: str) -> dict[str, Any]:
-    if "prompts" in values:  # a benchmark's own, and those of the methods and judges that all have
-        whose = (f"{benchmark or 'fresh'}/", "techniques/", "judges/")
-        values["prompts"] = {n: f for n, f in values["prompts"].items() if n.startswith(whose)}
-    if "wordings" in values:
-        own = (f"{folder}/{benchmark}" for folder in values["wordings"])
-        values["wordings"] = [folder for folder in own if there(folder)]
+def _parameters(notebook: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that a notebook's parameters take. Errors: `InputError` where one is lacking."""
+    names = declared(ROOT / notebook)
+    lacking = [name for name in names if values.get(name) is None]
+    if lacking:
+        raise InputError(f"{notebook}: {', '.join(lacking)}: found in no section it may read")
+    return {name: values[name] for name in names}
+
+
+def _read(parameters: dict[str, Any], registry: Mapping, benchmark: str) -> dict[str, Any]:
+    """What a stage reads. benchmark: "" for the stages of fresh items."""
+    parameters = dict(parameters)
+    if "prompts" in parameters:
+        # A benchmark's own, and those of the methods and judges that all have.
+        folders = (f"{benchmark or 'fresh'}/", "techniques/", "judges/")
+        given = parameters["prompts"].items()
+        parameters["prompts"] = {name: file for name, file in given if name.startswith(folders)}
+    if "wordings" in parameters:
+        folders = [f"{folder}/{benchmark}" for folder in parameters["wordings"]]
+        parameters["wordings"] = [folder for folder in folders if there(folder)]
+
     # Figures name the models of a run, too, but ask none.
-    named = _texts([values.get(name, []) for name in (_MODELS if benchmark else ("models",))])
-    entries = {name: specs.model_spec(name, registry).answering() for name in named}
-    evaluated = [values["model"]] if "model" in values else values.get("baselines", [])
-    for model in evaluated:
-        entries[model] = specs.model_spec(model, registry).answering(benchmark)
-    files = {text: hash_of(path) for text in _texts([values, entries]) if (path := there(text))}
-    return {"parameters": values, "models": entries, "files": files}
+    asked_names = _MODELS if benchmark else ("models",)
+    entries = {}
+    for name in _texts([parameters.get(asked, []) for asked in asked_names]):
+        entries[name] = specs.model_spec(name, registry).answering()
+    evaluated = parameters.get("baselines", [])
+    if "model" in parameters:
+        evaluated = [parameters["model"]]
+    for name in evaluated:
+        entries[name] = specs.model_spec(name, registry).answering(benchmark)
+
+    files = {}
+    for text in _texts([parameters, entries]):
+        path = there(text)
+        if path:
+            files[text] = hash_of(path)
+    return {"parameters": parameters, "models": entries, "files": files}
 
 
 def _texts(value: Any) -> list[str]:
     """All texts that are values within lists and mappings, but empty ones."""
-    if isinstance(value, Mapping | list):
-        inside = value.values() if isinstance(value, Mapping) else value
-        return [text for inner in inside for text in _texts(inner)]
-    return [value] if isinstance(value, str) and value else []
+    if isinstance(value, str):
+        return [value] if value else []
+    if isinstance(value, Mapping):
+        value = [*value.values()]
+    if not isinstance(value, list):
+        return []
+    texts = []
+    for inner in value:
+        texts += _texts(inner)
+    return texts
 
 
 def hash_of(path: Path) -> str:
@@ -198,41 +250,40 @@ def hash_of(path: Path) -> str:
         if path.is_file():
             with path.open("rb") as file:
                 return file_digest(file, "sha256").hexdigest()
-        inside = [(p.name, hash_of(p)) for p in sorted(path.iterdir())]
+        hashes = [(inner.name, hash_of(inner)) for inner in sorted(path.iterdir())]
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    return sha256(repr(inside).encode()).hexdigest()
+    return sha256(repr(hashes).encode()).hexdigest()
 
 
 def unready(content: Mapping[str, Any], read: Mapping[str, Any]) -> Iterator[str]:
     """What the models that stages name lack to be asked, in words. Their kept answers need none."""
     limits = specs.Limits.model_validate(content.get("limits", {}))
-    for name in dict.fromkeys(name for each in read.values() for name in each["models"]):
+    names = {}
+    for settings in read.values():
+        names.update(settings["models"])
+    for name in names:
         spec = specs.model_spec(name, content["models"])
-        if lacks := specs.lacking_price(spec, limits):
-            yield f"models.{name}: {lacks}"
+        lacking = specs.lacking_price(spec, limits)
+        if lacking:
+            yield f"models.{name}: {lacking}"
         if isinstance(spec, specs.OpenAIModel | specs.AnthropicModel):
-            try:
-                api_key(spec, f"{spec.provider.upper()}_API_KEY")
-            except InputError as error:
-                yield str(error)
+            yield from _problems(api_key, spec, f"{spec.provider.upper()}_API_KEY")
 
 
 def write(read: Mapping[str, dict[str, Any]]) -> None:
     """Make `results/settings` hold these files and no others. What is there already stays, as a run
     that is under way may be reading it.
     """
-    named = set()
-    for name, values in read.items():
-        path = writable(SETTINGS / f"{name}.json")
+    files = {writable(SETTINGS / f"{name}.json"): values for name, values in read.items()}
+    for path, values in files.items():
         text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
-        named.add(path)
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             unfinished = path.with_suffix(".unfinished")
             unfinished.write_text(text, encoding="utf-8")
             unfinished.replace(path)
     for path in SETTINGS.rglob("*"):
-        if path.is_file() and path not in named:
+        if path.is_file() and path not in files:
             path.unlink()
 
 
@@ -240,17 +291,17 @@ def main() -> int:
     """Check, then write; 0 if the file is right, 1 with all that is wrong with it."""
     try:
         content = check()
-        found = read_by_stages(content)
+        settings = read_by_stages(content)
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1
-    write(found)
+    write(settings)
     print("params.yaml is right.")
     for name in params.BASELINES:
         if name in content["run"]["models"]:
             print(f"run.models: {name} is evaluated in every run and need not be named.")
-    for lacks in unready(content, found):
-        print(f"{lacks}. Until then, only its kept answers can be used.", file=sys.stderr)
+    for lacking in unready(content, settings):
+        print(f"{lacking}. Until then, only its kept answers can be used.", file=sys.stderr)
     return 0
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from fantom_sets import SAID, question_set, random_sets
 from tomlab.benchmarks import fantom
+from tomlab.benchmarks.fantom import ignorance, rewordings
 from tomlab.benchmarks.fantom import judges as distance
-from tomlab.benchmarks.fantom import rewordings, scoring
 from tomlab.benchmarks.fantom.rewordings import KNOWING, UNAWARE
 from tomlab.errors import InputError
 from tomlab.judging import people
@@ -145,7 +145,7 @@ def test_ignorance_is_stated_by_the_kinds_that_mean_it_and_by_no_other(own_items
         own_items[own_items["item_id"].isin(own["item_id"])].set_index("item_id").to_dict("index")
     )
     means_ignorance = own["truth"] == own["scenario"].eq("inaccessible")
-    states = [scoring.states_ignorance(items[row.item_id], row.text) for row in own.itertuples()]
+    states = [ignorance.states_ignorance(items[row.item_id], row.text) for row in own.itertuples()]
     states = pd.Series(states, own.index)
     assert not states[~means_ignorance].any()
     assert operation in SILENT or states[means_ignorance].all()

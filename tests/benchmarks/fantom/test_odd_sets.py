@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fantom_sets import SAID, question_set
 from tomlab.benchmarks import fantom
-from tomlab.benchmarks.fantom import judges, scoring
+from tomlab.benchmarks.fantom import ignorance, judges, scoring
 from tomlab.benchmarks.fantom.items.filtering import faults
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 
@@ -214,7 +214,7 @@ def test_the_second_reading_says_that_it_cannot_decide_where_a_belief_names_too_
 )
 def test_the_second_reading_takes_names_as_whole_words_with_their_punctuation(kind, said):
     assert stated(kind, said)
-    assert scoring.states_ignorance(fantom.compose([ODD[kind]]).iloc[1].to_dict(), said)
+    assert ignorance.states_ignorance(fantom.compose([ODD[kind]]).iloc[1].to_dict(), said)
 
 
 def test_beliefs_that_the_second_reading_cannot_decide_are_left_out_of_its_metric(released):

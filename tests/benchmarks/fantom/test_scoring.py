@@ -15,7 +15,7 @@ import replies
 from fantom_sets import SAID, question_set, random_sets
 from replies import sorted_rows
 from tomlab.benchmarks import fantom
-from tomlab.benchmarks.fantom import scoring
+from tomlab.benchmarks.fantom import ignorance, scoring
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.metrics import CONJUNCTIONS, SHARES, weighted_f1
 from tomlab.errors import InputError
@@ -376,7 +376,7 @@ FACT = "Linda's dog is a golden retriever"
     ],
 )
 def test_stated_ignorance_of_the_person_asked_about(kind, said, is_stated):
-    assert scoring.states_ignorance(item("belief_dist"), said) == is_stated
+    assert ignorance.states_ignorance(item("belief_dist"), said) == is_stated
 
 
 @pytest.mark.parametrize(
@@ -400,7 +400,7 @@ def test_stated_ignorance_of_the_person_asked_about(kind, said, is_stated):
 def test_stated_ignorance_in_the_second_order_is_what_x_believes_of_y(said, is_stated):
     second = ITEMS["tom_order"].str.startswith("second") & ITEMS["group_id"].eq("0-0-0")
     [asked] = ITEMS[second & ITEMS["question_type"].eq("belief_dist")].to_dict("records")
-    assert scoring.states_ignorance(asked, said) == is_stated
+    assert ignorance.states_ignorance(asked, said) == is_stated
 
 
 @pytest.mark.parametrize(
