@@ -19,12 +19,9 @@ BY_UV := export VIRTUAL_ENV=$(VENV) UV_SYSTEM_CERTS=1; \
 BY_PIP := python -m pip install --quiet --no-deps --require-hashes -r requirements.lock && \
 	python -m pip install $(HERE)
 
-# The libraries that exports are checked with ask for older versions of what others need.
-EXPORT := .venv-export
-
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help figures chains changes plan book claims test storms exports test-exports params verify lint lab data keep lock clean
+.PHONY: help figures chains changes plan book claims test storms params verify lint lab data keep lock clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := figures
 
@@ -77,12 +74,6 @@ test: data ## set up, run all tests
 storms: $(READY) ## kill runs that ask, fill their disk: what is lost, asked twice, overspent?
 	python checks/storms.py --kills $(or $(KILLS),20)
 
-exports: $(READY) ## write the run as logs of Inspect, see docs/exports.md
-	@python -m tomlab.export
-
-test-exports: $(EXPORT)/.ready data ## install Inspect apart and let it read exports
-	pytest tests/export
-
 # Is params.yaml right? Every stage asks first.
 params: data ## check params.yaml and list every faulty option
 	@python -m tomlab.pipeline.settings
@@ -121,11 +112,6 @@ $(READY): requirements.lock pyproject.toml
 		|| echo 'uv could not install the packages; going on with plain pip'
 	@test -f $(READY) || { $(BY_PIP) && touch $(READY); }
 
-$(EXPORT)/.ready: tests/export/requirements.txt $(READY)
-	python -m venv --clear $(EXPORT)
-	$(EXPORT)/bin/pip install --quiet -c tests/export/requirements.txt inspect-ai pandas pyarrow
-	@touch $@
-
 # Pin anew after a change of the dependencies in pyproject.toml.
 lock: ## pin versions again after a change in pyproject.toml
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
@@ -134,4 +120,4 @@ lock: ## pin versions again after a change in pyproject.toml
 
 # Answers that were paid for stay: see .responses/.
 clean: ## remove everything that can be made again; answers stay
-	rm -rf $(VENV) $(EXPORT) results .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) results .pytest_cache .ruff_cache .hypothesis

@@ -12,7 +12,6 @@ from tomlab.paths import PACKAGE
 LEVELS = (
     ("forms", "fresh", "questionnaire"),
     ("benchmarks",),
-    ("export",),
     ("judging", "pipeline"),
     ("reporting", "scoring", "asking"),
     ("records", "models"),

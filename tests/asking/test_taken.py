@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import fantom_sets
 from one_cell import ran
-from tomlab import export, paths
+from tomlab import paths
 from tomlab.asking import evaluation, taken
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS
@@ -376,24 +376,6 @@ def test_two_logs_with_both_orders_are_one_that_was_asked_with_swapped_options(r
     varied = variants(scores, ITEMS["bigtom"], "group_id").set_index("metric")["value"]
     assert scores["score"].eq(1).all() and varied["same_answer"] == 1
     assert varied["first_option"] == 0.5
-
-
-def test_an_export_of_a_log_has_its_order_of_the_options(run, tmp_path):
-    items = ITEMS["bigtom"].to_dict("records")
-    listed = [json.dumps([*i["choices"]][::-1]) for i in items]
-    path = as_csv(tmp_path / "mine.csv", items, told(bigtom), options=listed)
-    table, _ = read(bigtom, path, model="m", method="0-shot")
-    tidy.write(table, "responses", tmp_path / "responses.parquet")
-    entry = {"provider": "taken", "model": "m", "folder": str(tmp_path)}
-    (tmp_path / "bigtom").mkdir()
-    export._write_logs(
-        tmp_path / "bigtom",
-        specs.model_spec("m", {"m": entry}),
-        bigtom.score(ITEMS["bigtom"], table),
-        tmp_path / "responses.parquet",
-    )
-    again, lost = read(bigtom, tmp_path / "bigtom" / "m_0-shot.eval")
-    assert lost == [] and again["options_shown"].tolist() == listed
 
 
 def test_a_log_of_several_models_needs_a_name(tmp_path):
