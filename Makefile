@@ -120,4 +120,4 @@ lock: ## pin versions again after a change in pyproject.toml
 
 # Answers that were paid for stay: see .responses/.
 clean: ## remove everything that can be made again; answers stay
-	rm -rf $(VENV) $(EXPORT) results .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) results .pytest_cache .ruff_cache .hypothesis

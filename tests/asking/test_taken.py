@@ -7,9 +7,7 @@ items beside them, without traces and paths. Files of the other formats are made
 import asyncio
 import json
 import os
-import shutil
 from pathlib import Path
-from zipfile import ZIP_DEFLATED, ZipFile
 
 import pandas as pd
 import pytest
@@ -27,7 +25,7 @@ from tomlab.errors import InputError
 from tomlab.models import specs
 from tomlab.models.providers import provider
 from tomlab.pipeline import answers
-from tomlab.records import files, logs, tidy
+from tomlab.records import logs, tidy
 from tomlab.reporting.readings import readings
 from tomlab.scoring.variants import variants
 
@@ -449,21 +447,6 @@ def test_a_spoilt_part_of_an_archive_costs_its_answer(tmp_path):
     (tmp_path / "log.eval").write_bytes(content)
     table, lost = read(bigtom, tmp_path / "log.eval")
     assert len(table) == 19 and len(lost) == 1 and "samples/" in lost[0]
-
-
-def test_what_unpacks_to_more_than_any_log_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "LARGEST", 100_000)
-    path = tmp_path / "bomb.eval"
-    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", '{"eval": {"model": "m"}}')
-        archive.writestr("samples/../../x_epoch_1.json", " " * 10_000_000)
-    with pytest.raises(InputError, match=r"(?s)bomb\.eval.*100,000"):
-        entries(path)
-    # The same where the parts are packed as Inspect packs them.
-    monkeypatch.setattr(files, "LARGEST", 27_000)
-    shutil.copy(LOGS / "inspect_bigtom.eval", tmp_path / "large.eval")
-    with pytest.raises(InputError, match=r"(?s)large\.eval.*27,000"):
-        entries(tmp_path / "large.eval")
 
 
 # What a spreadsheet would take for a formula or spoilt is told apart in `records.files`.

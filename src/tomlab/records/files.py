@@ -184,39 +184,65 @@ def read_form(
     columns out. checks: what no column shows; header: of a file that has none. Errors: `InputError`
     with all rows, fields at fault.
     """
-    lines = list(csv_rows(path, delimiter))
+    table, problems = _form_table(path, form, delimiter, header)
+    expected_at = _unmet(form, table, [*_checks_of_pairs(form, table), *checks])
+    faults = []
+    for (row, field), expected in expected_at.items():
+        cell = shown(table.at[row, field])
+        faults.append((row, f"row {row}, field {field}: found {cell}, expected {expected}"))
+    if form.unique:
+        faults += _repeated(table, form.unique)
+    faults.sort(key=lambda fault: fault[0])
+    refuse([*problems, *(message for _, message in faults)], str(path))
+    return table
+
+
+def _form_table(
+    path: Path | str, form: pa.DataFrameSchema, delimiter: str, header: Sequence[str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """The rows that have as many cells as the header, and what is wrong with the others."""
+    rows = list(csv_rows(path, delimiter))
     if not header:
-        (_, header), *lines = lines or [(1, [])]
+        header = rows.pop(0)[1] if rows else []
     required = [name for name, column in form.columns.items() if column.required]
     demand_columns(path, header, required)
-    uneven = {row: len(line) for row, line in lines if len(line) != len(header)}
-    problems = [f"row {row}: found {n} fields, expected {len(header)}" for row, n in uneven.items()]
-    whole = {row: line for row, line in lines if row not in uneven}
-    table = pd.DataFrame.from_dict(whole, orient="index", columns=header, dtype=str)
-    table = table.rename_axis(index="row")
-    others = [] if form.strict == "filter" else table.columns.difference(form.columns, sort=False)
-    table = table[[*(name for name in form.columns if name in table), *others]]
-    expected = {}
-    for check in [*_checks_of_pairs(form, table), *checks]:
-        for row, name, said in check(table):
-            expected[row, name] = said
+    cells_by_row = {}
+    problems = []
+    for row, cells in rows:
+        if len(cells) == len(header):
+            cells_by_row[row] = cells
+        else:
+            problems.append(f"row {row}: found {len(cells)} fields, expected {len(header)}")
+    table = pd.DataFrame.from_dict(cells_by_row, orient="index", columns=header, dtype=str)
+    names = [name for name in form.columns if name in table]
+    if form.strict != "filter":
+        names += [name for name in table if name not in form.columns]
+    return table[names].rename_axis(index="row"), problems
+
+
+def _unmet(
+    form: pa.DataFrameSchema, table: pd.DataFrame, checks: Iterable[Check]
+) -> dict[tuple[int, str], str]:
+    """What was expected in each cell at fault, by row and field; checks go before the schema."""
+    expected_at = {}
+    for check in checks:
+        for row, field, expected in check(table):
+            expected_at[row, field] = expected
     try:
         form.validate(table, lazy=True)
     except pa.errors.SchemaErrors as errors:
         cases = errors.failure_cases.query("check != 'multiple_fields_uniqueness'")
-        for row, name, said in cases[["index", "column", "check"]].itertuples(index=False):
-            expected.setdefault((row, name), said)
-    faults = [
-        (row, f"row {row}, field {name}: found {shown(table.at[row, name])}, expected {said}")
-        for (row, name), said in expected.items()
-    ]
-    if key := form.unique:  # pandera does not name the earlier row
-        first = table.index.to_series().groupby([table[name] for name in key]).transform("min")
-        for row, earlier in first[first < table.index].items():
-            what = ", ".join(f"{name} {shown(table.at[row, name])}" for name in key)
-            faults.append((row, f"row {row}: {what} stands in row {earlier} too, expected once"))
-    refuse(problems + [what for _, what in sorted(faults, key=lambda fault: fault[0])], str(path))
-    return table
+        for row, field, expected in cases[["index", "column", "check"]].itertuples(index=False):
+            expected_at.setdefault((row, field), expected)
+    return expected_at
+
+
+def _repeated(table: pd.DataFrame, key: list[str]) -> Iterator[tuple[int, str]]:
+    """Rows whose key stands in an earlier one too, which pandera does not name."""
+    first = table.index.to_series().groupby([table[name] for name in key]).transform("min")
+    for row, earlier in first[first < table.index].items():
+        cells = ", ".join(f"{name} {shown(table.at[row, name])}" for name in key)
+        yield row, f"row {row}: {cells} stands in row {earlier} too, expected once"
 
 
 def _checks_of_pairs(form: pa.DataFrameSchema, table: pd.DataFrame) -> list[Check]:

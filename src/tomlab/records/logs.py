@@ -12,7 +12,7 @@ from zipfile import BadZipFile, ZipFile
 import pyarrow
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator
 
-from tomlab.errors import InputError, refuse
+from tomlab.errors import InputError
 from tomlab.models.content import (
     LARGEST_COUNT,
     has_error,
@@ -360,38 +360,30 @@ def _header(path: Path) -> tuple[Any, list[str]]:
         names = [name for name in archive.namelist() if name.startswith("samples/")]
         for header in _HEADERS:
             if header in archive.namelist():
-                content, _ = _unpacked(archive, header, files.LARGEST, path)
-                return files.parsed(content.decode(), nan=True), list(dict.fromkeys(names))
+                content = files.parsed(_unpacked(archive, header), nan=True)
+                return content, list(dict.fromkeys(names))
     return None, names
 
 
 def _samples(path: Path, names: list[str]) -> Iterator[Row | LeftOut]:
     """The samples of an archive, unpacked in memory one by one."""
-    left = files.LARGEST
     with ZipFile(path) as archive:
         for name in names:
             try:
-                content, left = _unpacked(archive, name, left, path)
-                yield Row(name, files.parsed(content.decode(), nan=True))
-            except InputError:
-                raise
+                yield Row(name, files.parsed(_unpacked(archive, name), nan=True))
             except _CUT as error:
                 yield LeftOut(name, f"cannot be unpacked, or is no JSON ({error})")
 
 
-def _unpacked(archive: ZipFile, name: str, left: int, path: Path) -> tuple[bytes, int]:
-    """A part of an archive, and how many bytes of others may still be unpacked."""
-    info = archive.getinfo(name)
-    if info.compress_type == _ZSTD:
-        archive.fp.seek(info.header_offset + 26)  # where the lengths of two fields stand
-        archive.fp.seek(sum(struct.unpack("<HH", archive.fp.read(4))), 1)
-        packed = pyarrow.BufferReader(archive.fp.read(info.compress_size))
-        content = pyarrow.CompressedInputStream(packed, "zstd").read(left + 1)
-    else:
-        content = archive.open(info).read(left + 1)
-    left -= len(content)
-    refuse([f"unpacks to more than {files.LARGEST:,} bytes"] if left < 0 else [], str(path))
-    return content, left
+def _unpacked(archive: ZipFile, name: str) -> str:
+    """The text of a part of an archive."""
+    part = archive.getinfo(name)
+    if part.compress_type != _ZSTD:
+        return archive.read(part).decode()
+    archive.fp.seek(part.header_offset + 26)  # where the lengths of two fields stand
+    archive.fp.seek(sum(struct.unpack("<HH", archive.fp.read(4))), 1)
+    packed = pyarrow.BufferReader(archive.fp.read(part.compress_size))
+    return pyarrow.CompressedInputStream(packed, "zstd").read().decode()
 
 
 def _csv(path: Path) -> tuple[str, dict, Iterator[Row | LeftOut], int]:
