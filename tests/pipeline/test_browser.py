@@ -290,19 +290,19 @@ def test_a_link_opens_its_sample_from_story_to_judge(opened):
 def test_a_row_is_opened_by_keyboard_and_closed_again(opened):
     page = opened()
     # In one step: a table that is still being drawn would take the focus away in between.
-    page.locator(".tabulator-row a").nth(1).press("Enter")
+    page.locator("#table tbody a").nth(1).press("Enter")
     page.wait_for_selector("#sample h3")
     assert "g0%2Ftrue_belief%7Cone%7C1-shot%7C0" in page.url
     page.keyboard.press("Escape")
     page.wait_for_selector("#sample", state="hidden")
-    page.wait_for_function("document.activeElement.closest('.tabulator-row')")
+    page.wait_for_function("document.activeElement.closest('#table')")
     assert "g0%2Ftrue_belief%7Cone%7C1-shot%7C0" in page.evaluate("document.activeElement.href")
 
 
 def test_filters_stay_when_a_row_is_opened(opened):
     page = opened()
     page.get_by_role("checkbox", name="wrong").check()
-    page.locator(".tabulator-row a").nth(1).click()
+    page.locator("#table tbody a").nth(1).click()
     page.wait_for_selector("#sample h3")
     assert "outcome=wrong" in page.url and page.get_by_role("checkbox", name="wrong").is_checked()
 

@@ -1,7 +1,7 @@
 """The answers browser: every answer of a run on a static page a benchmark, without a server.
 
 `write` makes `<benchmark>.html` and, as pages opened from disk may not fetch, its data as a script,
-`<benchmark>.js`. All pages share the other files here; Tabulator draws rows, its licence beside it.
+`<benchmark>.js`. All pages share the other files here.
 """
 
 import json
@@ -24,7 +24,7 @@ from tomlab.records.published import Wording
 from tomlab.reporting import draw, tables
 from tomlab.scoring.answers import as_shown
 
-SHARED = ("page.css", "page.js", "tabulator.min.css", "tabulator.min.js", "tabulator.LICENSE")
+SHARED = ("page.css", "page.js")
 WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
 _PAGE = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
 _SHORTEST = 20  # characters of an item's text that is looked for in prompts
