@@ -299,6 +299,20 @@ def test_a_row_is_opened_by_keyboard_and_closed_again(opened):
     assert "g0%2Ftrue_belief%7Cone%7C1-shot%7C0" in page.evaluate("document.activeElement.href")
 
 
+def test_a_head_sorts_the_rows_and_buttons_turn_pages_of_a_hundred(opened):
+    page = opened(method="0-shot")
+    page.get_by_role("button", name="Model").click()
+    models = page.locator("#table tbody td:nth-child(4)")
+    assert models.count() == 100 and set(models.all_inner_texts()) == {"one"}
+    page.get_by_role("button", name="Model").click()
+    assert set(models.all_inner_texts()) == {"four"}
+    assert page.inner_text("#rows") == "1 to 100"
+    page.get_by_role("button", name="Page after").click()
+    assert page.inner_text("#rows") == "101 to 200"
+    page.get_by_role("button", name="Page before").click()
+    assert page.get_by_role("button", name="Page before").is_disabled()
+
+
 def test_filters_stay_when_a_row_is_opened(opened):
     page = opened()
     page.get_by_role("checkbox", name="wrong").check()
