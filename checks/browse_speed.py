@@ -65,7 +65,7 @@ def main(folder: Path) -> int:
         for path in sorted(folder.glob("*.html")):
             page, start = chromium.new_page(), time.perf_counter()
             page.goto(path.resolve().as_uri(), wait_until="commit")
-            page.wait_for_selector(".tabulator-row", timeout=120_000)
+            page.wait_for_selector("#table tbody tr", timeout=120_000)
             opened, rows = time.perf_counter() - start, page.inner_text("#count")
             times = keystrokes(page, TYPED)
             busy, painted = zip(*times, strict=True)

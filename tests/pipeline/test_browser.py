@@ -290,19 +290,33 @@ def test_a_link_opens_its_sample_from_story_to_judge(opened):
 def test_a_row_is_opened_by_keyboard_and_closed_again(opened):
     page = opened()
     # In one step: a table that is still being drawn would take the focus away in between.
-    page.locator(".tabulator-row a").nth(1).press("Enter")
+    page.locator("#table tbody a").nth(1).press("Enter")
     page.wait_for_selector("#sample h3")
     assert "g0%2Ftrue_belief%7Cone%7C1-shot%7C0" in page.url
     page.keyboard.press("Escape")
     page.wait_for_selector("#sample", state="hidden")
-    page.wait_for_function("document.activeElement.closest('.tabulator-row')")
+    page.wait_for_function("document.activeElement.closest('#table')")
     assert "g0%2Ftrue_belief%7Cone%7C1-shot%7C0" in page.evaluate("document.activeElement.href")
+
+
+def test_a_head_sorts_the_rows_and_buttons_turn_pages_of_a_hundred(opened):
+    page = opened(method="0-shot")
+    page.get_by_role("button", name="Model").click()
+    models = page.locator("#table tbody td:nth-child(4)")
+    assert models.count() == 100 and set(models.all_inner_texts()) == {"one"}
+    page.get_by_role("button", name="Model").click()
+    assert set(models.all_inner_texts()) == {"four"}
+    assert page.inner_text("#rows") == "1 to 100"
+    page.get_by_role("button", name="Page after").click()
+    assert page.inner_text("#rows") == "101 to 200"
+    page.get_by_role("button", name="Page before").click()
+    assert page.get_by_role("button", name="Page before").is_disabled()
 
 
 def test_filters_stay_when_a_row_is_opened(opened):
     page = opened()
     page.get_by_role("checkbox", name="wrong").check()
-    page.locator(".tabulator-row a").nth(1).click()
+    page.locator("#table tbody a").nth(1).click()
     page.wait_for_selector("#sample h3")
     assert "outcome=wrong" in page.url and page.get_by_role("checkbox", name="wrong").is_checked()
 

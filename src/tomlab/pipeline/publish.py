@@ -16,7 +16,6 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from jinja2 import Environment, FileSystemLoader
@@ -52,14 +51,14 @@ def with_results(named: Iterable[str]) -> list[str]:
     where none is.
     """
     last = RESULTS / "notebooks" / [*STAGES][-1]
-    there = [name for name in named if (last / f"{name}.ipynb").is_file()]
-    lost = [name for name in named if name not in there]
-    if not there:
-        raise InputError(f"found no results of {', '.join(lost)}; `make figures` makes them")
-    if lost:
-        left_out = f"The book leaves out {', '.join(lost)}, which have no results here."
+    finished = [name for name in named if (last / f"{name}.ipynb").is_file()]
+    missing = ", ".join(name for name in named if name not in finished)
+    if not finished:
+        raise InputError(f"found no results of {missing}; `make figures` makes them")
+    if missing:
+        left_out = f"The book leaves out {missing}, which have no results here."
         print(f"{left_out} `make figures` makes them.", file=sys.stderr)
-    return there
+    return finished
 
 
 def execute(benchmarks: list[str], models: list[str]) -> list[str]:
@@ -129,61 +128,105 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
     folder = FRONT / "sphinx" / "source"
     shutil.copytree(ROOT / "book", folder)
     shutil.copytree(FRONT / "browse", folder / "extra" / "browse")
-    drawn = [RESULTS / "figures" / benchmark for benchmark in benchmarks]
-    drawn += [folder for folder in OTHERS if folder.is_dir()]
-    drawn += sorted((RESULTS / "figures").glob("fresh_*"))
-    pages = {}
-    for path in drawn:
+    figures = _figure_folders(benchmarks)
+    for path in figures:
         shutil.copytree(path, folder / "extra" / "figures" / path.name)
-        for file in path.iterdir():
-            pages[_from_root(file)] = f"results/book/figures/{path.name}/{file.name}"
-    for path in (FRONT / "browse").iterdir():
-        pages[f"results/book/browse/{path.name}"] = f"results/book/browse/{path.name}"
-    for b in benchmarks:
-        pages[f"results/book/{b}.html"] = f"results/book/{b}.html"
-    documents = {p.relative_to(DOCS).as_posix(): p for p in sorted(DOCS.rglob("*.md"))}
-    pages |= {f"docs/{name}": f"results/book/{_page(name)}.html" for name in documents}
-    for name, names in copies.items():
-        pages[f"notebooks/{name}"] = f"results/book/{_page(names[0])}.html"
-    pages[f"notebooks/{INDEX}"] = "results/book/index.html"
-    texts = {name: path.read_text(encoding="utf-8") for name, path in documents.items()}
+    paths = sorted(DOCS.rglob("*.md"))
+    documents = {p.relative_to(DOCS).as_posix(): p.read_text(encoding="utf-8") for p in paths}
     chapters = list(_chapters(copies))
+    pages = _pages_of_the_book(copies, benchmarks, list(documents), figures)
     linked = _targets(chapters)
-    for name, text in texts.items():
+    for name, text in documents.items():
         linked |= book.targets(text, f"docs/{name}")
     for target in sorted(linked - pages.keys()):
         if (ROOT / target).is_file():
             shutil.copyfile(ROOT / target, writable(folder / "extra" / "files" / target))
             pages[target] = f"results/book/files/{target}"
-    for name, text in texts.items():
+    for name, text in documents.items():
         text = book.relink(text, f"docs/{name}", f"results/book/{name}", pages)
         writable(folder / name).write_text(text, encoding="utf-8")
-    findings = json.loads((FRONT / "findings.json").read_text(encoding="utf-8"))
-    papers = {b: import_module(f"tomlab.benchmarks.{b}.paper") for b in benchmarks}
-    values = {"names": {name: paper.WORDING.name for name, paper in papers.items()}}
-    values["figures"] = {path.name: book.gallery(path) for path in drawn}
-    names = [_page(name) for name in (*documents, *copies)]
-    values["there"] = [
-        n for n in names if n.startswith(FRESH) or "/" not in n or n == "answers/README"
-    ]
-    templates = Environment(loader=FileSystemLoader(folder), trim_blocks=True)
-
-    def filled(template: str, **own: Any) -> str:
-        return templates.get_template(template).render(**values, **own)
-
     for source, name, notebook in chapters:
         _relink(notebook, source, f"results/book/{name}", pages)
-        notebook = book.chapter(notebook, Path(name).stem.removeprefix(Path(source).stem)[1:])
-        if source == INDEX:
-            notebook.cells.append(v4.new_markdown_cell(filled("contents.md"), id="contents"))
-        path = writable(folder / ("index.ipynb" if source == INDEX else name))
-        nbformat.write(notebook, path)
-    (folder / "gallery.md").write_text(filled("gallery.md"), encoding="utf-8")
-    for b in benchmarks:
-        chapters = [_page(n) for s, own in copies.items() if Path(s).stem == b for n in own]
-        text = filled("part.md", benchmark=b, chapters=chapters, finding=findings.get(b))
-        (folder / f"{b}.md").write_text(text, encoding="utf-8")
+    templates = Environment(loader=FileSystemLoader(folder), trim_blocks=True)
+    templates.globals["figures"] = {path.name: book.gallery(path) for path in figures}
+    templates.globals["there"] = _pages_in_contents([*documents, *copies])
+    templates.globals["names"] = {}
+    for benchmark in benchmarks:
+        paper = import_module(f"tomlab.benchmarks.{benchmark}.paper")
+        templates.globals["names"][benchmark] = paper.WORDING.name
+    _write_chapters(chapters, folder, templates)
+    _write_overviews(copies, benchmarks, folder, templates)
     return folder
+
+
+def _figure_folders(benchmarks: list[str]) -> list[Path]:
+    folders = [RESULTS / "figures" / benchmark for benchmark in benchmarks]
+    folders += [folder for folder in OTHERS if folder.is_dir()]
+    return folders + sorted((RESULTS / "figures").glob("fresh_*"))
+
+
+def _pages_of_the_book(
+    copies: dict[str, list[str]],
+    benchmarks: list[str],
+    documents: list[str],
+    figures: list[Path],
+) -> dict[str, str]:
+    """Where the book shows a file, by where the file lies; both from the repository's root on."""
+    pages = {}
+    for folder in figures:
+        for file in folder.iterdir():
+            pages[_from_root(file)] = f"results/book/figures/{folder.name}/{file.name}"
+    in_place = [f"results/book/browse/{path.name}" for path in (FRONT / "browse").iterdir()]
+    in_place += [f"results/book/{benchmark}.html" for benchmark in benchmarks]
+    pages |= {page: page for page in in_place}
+    pages |= {f"docs/{name}": f"results/book/{_page(name)}.html" for name in documents}
+    for source, names in copies.items():
+        pages[f"notebooks/{source}"] = f"results/book/{_page(names[0])}.html"
+    pages[f"notebooks/{INDEX}"] = "results/book/index.html"
+    return pages
+
+
+def _pages_in_contents(names: list[str]) -> list[str]:
+    """The pages that the contents may list: those of no benchmark."""
+    pages = []
+    for name in names:
+        page = _page(name)
+        if "/" not in page or page.startswith(FRESH) or page == "answers/README":
+            pages.append(page)
+    return pages
+
+
+def _write_chapters(
+    chapters: list[tuple[str, str, NotebookNode]], folder: Path, templates: Environment
+) -> None:
+    """Write the executed notebooks as the book shows them; the front page has the contents."""
+    for source, name, notebook in chapters:
+        model = Path(name).stem.removeprefix(Path(source).stem).removeprefix("-")
+        notebook = book.chapter(notebook, model)
+        path = folder / name
+        if source == INDEX:
+            contents = templates.get_template("contents.md").render()
+            notebook.cells.append(v4.new_markdown_cell(contents, id="contents"))
+            path = folder / "index.ipynb"
+        nbformat.write(notebook, writable(path))
+
+
+def _write_overviews(
+    copies: dict[str, list[str]], benchmarks: list[str], folder: Path, templates: Environment
+) -> None:
+    """Write the gallery of figures, and a page for each benchmark with its chapters."""
+    gallery = templates.get_template("gallery.md").render()
+    (folder / "gallery.md").write_text(gallery, encoding="utf-8")
+    findings = json.loads((FRONT / "findings.json").read_text(encoding="utf-8"))
+    part = templates.get_template("part.md")
+    for benchmark in benchmarks:
+        chapters = []
+        for source, names in copies.items():
+            if Path(source).stem == benchmark:
+                chapters += [_page(name) for name in names]
+        finding = findings.get(benchmark)
+        text = part.render(benchmark=benchmark, chapters=chapters, finding=finding)
+        (folder / f"{benchmark}.md").write_text(text, encoding="utf-8")
 
 
 def _page(name: str) -> str:
@@ -214,11 +257,11 @@ def _texts(notebook: NotebookNode, source: str) -> Iterator[tuple[NotebookNode, 
 
 def _targets(chapters: Iterable[tuple[str, str, NotebookNode]]) -> set[str]:
     """What executed notebooks link to, from the repository's root on."""
-    found = set()
+    linked = set()
     for source, _, notebook in chapters:
         for part, field, home in _texts(notebook, source):
-            found |= book.targets(part[field], home)
-    return found
+            linked |= book.targets(part[field], home)
+    return linked
 
 
 def _relink(

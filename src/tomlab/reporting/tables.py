@@ -124,26 +124,40 @@ def in_words(frame: pd.DataFrame, wording: Wording = PLAIN) -> pd.DataFrame:
     flat = frame.reset_index() if any(frame.index.names) else frame.reset_index(drop=True)
     # How an interval was made is told in the prose.
     flat = flat.drop(columns=["ci_method", "benchmark"], errors="ignore")
-    columns, kept = [*map(str, flat.columns)], {}
-    flat.columns = columns
+    flat.columns = flat.columns.map(str)
+    columns = list(flat.columns)
+    shown = {}
     for column, following in zip(columns, [*columns[1:], ""], strict=True):
-        if column.endswith(("_low", "_high")) and column.rpartition("_")[0] in [*columns, "ci"]:
+        if _stands_in_another(column, columns):
             continue
-        if column == "n_groups" and "n" in columns:
-            continue
-        of = "ci" if following == "ci_low" or column == "value" else column
-        values = flat[column]
-        is_float = pd.api.types.is_float_dtype(values) and values.abs().max() > 1
-        if is_float and not (values.dropna() % 1).any():
-            values = values.astype("Int64")  # counts of which some are missing
-        texts = [text(value, column, wording) for value in values]
-        if f"{of}_low" in columns:
-            texts = [*map(cell, texts, flat[f"{of}_low"], flat[f"{of}_high"])]
+        texts = [text(value, column, wording) for value in _whole(flat[column])]
+        interval = "ci" if following == "ci_low" or column == "value" else column
+        if f"{interval}_low" in columns:
+            texts = list(map(cell, texts, flat[f"{interval}_low"], flat[f"{interval}_high"]))
         elif column == "n" and "n_groups" in columns:
-            texts = [counted(*both, wording.groups) for both in flat[["n", "n_groups"]].values]
+            counts = flat[["n", "n_groups"]].values
+            texts = [counted(n, n_groups, wording.groups) for n, n_groups in counts]
         title = head(column, wording)
-        kept[title if title not in kept else f"{title} ({column.replace('_', ' ')})"] = texts
-    return pd.DataFrame(kept, index=flat.index, dtype=object)
+        if title in shown:
+            title = f"{title} ({column.replace('_', ' ')})"
+        shown[title] = texts
+    return pd.DataFrame(shown, index=flat.index, dtype=object)
+
+
+def _stands_in_another(column: str, columns: Sequence[str]) -> bool:
+    """Whether a column is an interval's end or a number of groups, told with another column."""
+    if column == "n_groups":
+        return "n" in columns
+    of, _, end = column.rpartition("_")
+    return end in ("low", "high") and of in [*columns, "ci"]
+
+
+def _whole(values: pd.Series) -> pd.Series:
+    """Counts of which some are missing as whole numbers; any other column as it is."""
+    if not pd.api.types.is_float_dtype(values) or not values.abs().max() > 1:
+        return values
+    is_whole = (values.dropna() % 1).eq(0).all()
+    return values.astype("Int64") if is_whole else values
 
 
 def wide(frame: pd.DataFrame, wording: Wording, rows: str | list[str], across: str) -> pd.DataFrame:
@@ -187,10 +201,12 @@ def _names(benchmark: str) -> dict[str, dict]:
 def head(column: str, wording: Wording = PLAIN) -> str:
     """What a column is called: "n_groups" is "Templates" where intervals cluster on them."""
     known = _names(wording.name.lower())["columns"]
-    told = wording.groups if column in ("n_groups", "groups") else known.get(column, column)
-    is_condition = "/" in told and " " not in told  # not so "AnswerabilityQ [Y/N]"
-    told = name(told, "", wording) if is_condition else told.replace("_", " ")
-    return told[:1].upper() + told[1:] if told != "n" else told
+    title = known.get(column, column)
+    if column in ("n_groups", "groups"):
+        title = wording.groups
+    is_condition = "/" in title and " " not in title  # not so "AnswerabilityQ [Y/N]"
+    title = name(title, "", wording) if is_condition else title.replace("_", " ")
+    return title if title == "n" else title[:1].upper() + title[1:]
 
 
 def name(value: str, column: str, wording: Wording = PLAIN) -> str:
@@ -217,15 +233,15 @@ def text(value: Any, column: str, wording: Wording = PLAIN) -> str:
     if not hasattr(value, "__len__"):
         known = _names(wording.name.lower())["values"].get(column) or {}
         return known.get(str(value), number(value))
-    return ", ".join(text(one, column, wording) for one in value) or ABSENT
+    return ", ".join(text(member, column, wording) for member in value) or ABSENT
 
 
 def counted(n: Any, n_groups: Any, groups: str) -> str:
     """n of a number and what it is from: "300 of 100 templates", "3 templates"."""
     if pd.isna(n) or pd.isna(n_groups) or n_groups == 0:
         return ABSENT if pd.isna(n) else f"{int(n):,}"
-    told = f"{int(n_groups):,} {singular(groups) if n_groups == 1 else groups}"
-    return told if n == n_groups else f"{int(n):,} of {told}"
+    of_groups = f"{int(n_groups):,} {singular(groups) if n_groups == 1 else groups}"
+    return of_groups if n == n_groups else f"{int(n):,} of {of_groups}"
 
 
 def count(n: int, things: str) -> str:

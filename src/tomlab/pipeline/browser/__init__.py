@@ -1,7 +1,7 @@
 """The answers browser: every answer of a run on a static page a benchmark, without a server.
 
 `write` makes `<benchmark>.html` and, as pages opened from disk may not fetch, its data as a script,
-`<benchmark>.js`. All pages share the other files here; Tabulator draws rows, its licence beside it.
+`<benchmark>.js`. All pages share the other files here.
 """
 
 import json
@@ -24,7 +24,7 @@ from tomlab.records.published import Wording
 from tomlab.reporting import draw, tables
 from tomlab.scoring.answers import as_shown
 
-SHARED = ("page.css", "page.js", "tabulator.min.css", "tabulator.min.js", "tabulator.LICENSE")
+SHARED = ("page.css", "page.js")
 WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
 _PAGE = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
 _SHORTEST = 20  # characters of an item's text that is looked for in prompts
@@ -49,20 +49,20 @@ def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> Non
         write_page(folder, name, titles, data(benchmark, wording, items, responses, scores))
 
 
-def write_page(folder: Path, name: str, titles: Mapping[str, str], found: Mapping) -> None:
-    """Write one page, what `data` found for it, and what all pages share. titles: by benchmark."""
+def write_page(folder: Path, name: str, titles: Mapping[str, str], content: Mapping) -> None:
+    """Write one page, its content as of `data`, and what all pages share. titles: by benchmark."""
     folder.mkdir(parents=True, exist_ok=True)
-    for each in SHARED:
-        shutil.copyfile(Path(__file__).with_name(each), folder / each)
+    for file in SHARED:
+        shutil.copyfile(Path(__file__).with_name(file), folder / file)
     links = "\n".join(
         f'<a href="{other}.html"{" aria-current=page" * (other == name)}>{escape(title)}</a>'
         for other, title in titles.items()
     )
     page = _PAGE.substitute(name=name, title=escape(titles[name]), links=links)
+    (folder / f"{name}.html").write_text(page, encoding="utf-8", newline="\n")
     # ASCII alone, whatever was answered.
-    text = json.dumps(found, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    for suffix, content in {"js": f"browse({text});\n", "html": page}.items():
-        (folder / f"{name}.{suffix}").write_text(content, encoding="utf-8", newline="\n")
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    (folder / f"{name}.js").write_text(f"browse({text});\n", encoding="utf-8", newline="\n")
 
 
 def data(
@@ -77,85 +77,145 @@ def data(
     `facets` are the columns by which answers are filtered, with the shown `labels` of their values.
     In `messages` the item's own texts are marked, see `_marked`.
     """
-    path = paths.PACKAGE / "benchmarks" / benchmark.NAME / "browser.yaml"
-    words = WORDS["default"] | (yaml.safe_load(path.read_bytes()) if path.is_file() else {})
-    own, facets = words["facets"], WORDS["facets"] | words["facets"]
-    stories, asked = ["story", *words["stories"]], responses["item_id"].unique()
-    if unknown := [name for name in (*own, *stories) if name not in items]:
+    words = _words(benchmark.NAME)
+    item_facets = words["facets"]
+    facets = WORDS["facets"] | item_facets
+    stories = ["story", *words["stories"]]
+    if unknown := [name for name in (*item_facets, *stories) if name not in items]:
+        path = _words_file(benchmark.NAME)
         raise InputError(f"{path}: found {unknown}, expected columns of {[*items]}")
+    asked = responses["item_id"].unique()
     items = items.set_index("item_id", drop=False).loc[asked].reset_index(drop=True)
-    added = [*tidy.KEY, *scores.columns.difference([*responses.columns, *own])]
-    answers = responses.merge(scores[added], on=tidy.KEY, how="left")
+    score_columns = [*tidy.KEY, *scores.columns.difference([*responses.columns, *item_facets])]
+    answers = responses.merge(scores[score_columns], on=tidy.KEY, how="left")
+    answers = answers.merge(items[["item_id", *item_facets]], on="item_id")
     # A first call of two has no score; only logs from elsewhere have an order of their own.
-    none = {"outcome": "", "options_shown": ""}
-    answers = answers.merge(items[["item_id", *own]], on="item_id").fillna(none)
+    answers = answers.fillna({"outcome": "", "options_shown": ""})
+    details = WORDS["details"] | words["details"]
+    sample = _samples(benchmark, items, answers, stories, details)
+    columns = [*facets, "item_id", "sample", "score", "response", "error"]
+    answers = answers[columns].astype(dict.fromkeys(facets, str)).join(sample)
+    order = {
+        "method": [*wording.methods],
+        "outcome": [*tidy.OUTCOMES],
+        "item_id": items["item_id"].tolist(),
+    }
+    by_column = _by_column(answers, order)
+    shown_facets = []
+    for name, label in facets.items():
+        labels = [_label(value, name, wording) for value in by_column[name]["values"]]
+        shown_facets.append({"name": name, "label": label, "labels": labels})
+    colours = {o: draw.OUTCOMES.get(tables.name(o, "outcome")) for o in tidy.OUTCOMES}
+    return {
+        "facets": shown_facets,
+        "items": _by_column(_item_texts(items, stories, words["items"]), {}),
+        "answers": by_column,
+        "stories": stories,
+        "colours": colours | {tidy.SCORED: draw.COLOURS["sky"], "": draw.COLOURS["grey"]},
+        "gold": words["gold"],
+        "letters": words["letters"],
+        "judge": words["judge"],
+    }
+
+
+def _words_file(benchmark: str) -> Path:
+    return paths.PACKAGE / "benchmarks" / benchmark / "browser.yaml"
+
+
+def _words(benchmark: str) -> dict[str, Any]:
+    """What the page of a benchmark shows: what holds for all, but for its own `browser.yaml`."""
+    path = _words_file(benchmark)
+    if not path.is_file():
+        return WORDS["default"]
+    return WORDS["default"] | yaml.safe_load(path.read_bytes())
+
+
+def _label(value: str, facet: str, wording: Wording) -> str:
+    """What a value to filter by is called."""
+    labels = {}
+    if facet == "asked_as":
+        labels = WORDS["asked_as"]
+    elif facet == "outcome":
+        labels = wording.outcomes | {"": "no verdict"}
+    return labels.get(value) or tables.name(value, facet, wording) or "none"
+
+
+def _samples(
+    benchmark: Benchmark,
+    items: pd.DataFrame,
+    answers: pd.DataFrame,
+    stories: Sequence[str],
+    labels: Mapping,
+) -> pd.DataFrame:
+    """What an open sample shows of each answer: prompt, rule, details of the verdict."""
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
     rows = []
     for answer in answers.to_dict("records"):
         item = by_id[answer["item_id"]]
-        rule = benchmark.rule(as_shown(item, answer), answer) if answer["outcome"] else None
-        row = {"messages": _marked(answer["messages"], item, stories), "rule": rule}
-        row["details"] = _told(answer, WORDS["details"] | words["details"])
-        row["options"] = answer.get("options_shown") or None
-        rows.append(row | {"table": answer.get("detail")})
-    keep = [*facets, "item_id", "sample", "score", "response", "error"]
-    answers = answers[keep].astype(dict.fromkeys(facets, str)).join(pd.DataFrame(rows))
-    order = {"method": [*wording.methods], "outcome": [*tidy.OUTCOMES], "item_id": [*by_id]}
-    by_column = _by_column(answers, order)
+        rule = None
+        if answer["outcome"]:
+            rule = benchmark.rule(as_shown(item, answer), answer)
+        row = {
+            "messages": _marked(answer["messages"], item, stories),
+            "rule": rule,
+            "details": _labelled(answer, labels),
+            "options": answer.get("options_shown") or None,
+            "table": answer.get("detail"),
+        }
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _item_texts(items: pd.DataFrame, stories: Sequence[str], labels: Mapping) -> pd.DataFrame:
+    """The texts of each item, its right answer, options and further columns."""
     gold = [g if isinstance(g, str) else ", ".join(g) for g in items["answer"]]
-    choices = [json.dumps([*each]) for each in items["choices"]]
-    more = [_told(item, words["items"]) for item in by_id.values()]
-    texts = items[["item_id", *stories, "question"]].assign(answer=gold, choices=choices, more=more)
-    own_names = {"asked_as": WORDS["asked_as"], "outcome": wording.outcomes | {"": "no verdict"}}
-    labels = {}
-    for name in facets:
-        known, values = own_names.get(name, {}), by_column[name]["values"]
-        labels[name] = [known.get(v) or tables.name(v, name, wording) or "none" for v in values]
-    colours = {o: draw.OUTCOMES.get(tables.name(o, "outcome")) for o in tidy.OUTCOMES}
-    return {
-        "facets": [{"name": n, "label": facets[n], "labels": labels[n]} for n in facets],
-        "items": _by_column(texts, {}),
-        "answers": by_column,
-        "stories": stories,
-        "colours": colours | {tidy.SCORED: draw.COLOURS["sky"], "": draw.COLOURS["grey"]},
-        **{name: words[name] for name in ("gold", "letters", "judge")},
-    }
+    choices = [json.dumps([*options]) for options in items["choices"]]
+    more = [_labelled(item, labels) for item in items.to_dict("records")]
+    texts = items[["item_id", *stories, "question"]]
+    return texts.assign(answer=gold, choices=choices, more=more)
 
 
 def _by_column(table: pd.DataFrame, order: Mapping[str, list]) -> dict[str, dict[str, list]]:
     """The distinct `values` of each column, first those in `order`, and each row's, -1 for none."""
-    found = {}
+    columns = {}
     for name in table:
-        seen = dict.fromkeys(table[name].dropna().tolist())
-        values = [*dict.fromkeys(v for v in [*order.get(name, ()), *seen] if v in seen)]
+        present = dict.fromkeys(table[name].dropna().tolist())
+        in_order = [value for value in order.get(name, ()) if value in present]
+        values = list(dict.fromkeys([*in_order, *present]))
         codes = pd.Categorical(table[name], categories=values).codes
-        found[name] = {"codes": codes.tolist(), "values": values}
-    return found
+        columns[name] = {"codes": codes.tolist(), "values": values}
+    return columns
 
 
 def _marked(messages: str, item: Mapping, stories: Sequence[str]) -> str:
     """Messages with the name of a column or the number of an option where they show that text of
     the item, so that most answers have the same ones.
     """
-    texts = {item[name]: name for name in (*stories, "question")}
-    texts |= {text: n for n, text in enumerate(item["choices"])}
-    said = json.loads(messages)
-    for text in sorted(texts, key=len, reverse=True):
-        for each in said if len(text) >= _SHORTEST else ():
-            each["content"] = each["content"].replace(text, f"\ue000{texts[text]}\ue001")
-    return json.dumps(said)
+    marks = {item[name]: name for name in (*stories, "question")}
+    marks |= {option: number for number, option in enumerate(item["choices"])}
+    conversation = json.loads(messages)
+    for text in sorted(marks, key=len, reverse=True):
+        if len(text) < _SHORTEST:
+            break
+        for message in conversation:
+            mark = f"\ue000{marks[text]}\ue001"
+            message["content"] = message["content"].replace(text, mark)
+    return json.dumps(conversation)
 
 
-def _told(row: Mapping, labels: Mapping) -> str:
+def _labelled(row: Mapping, labels: Mapping) -> str:
     """The columns of a row that say something, each as a pair of label and text, as JSON."""
-    found = []
-    for name, label in labels.items():
-        value = row.get(name)
+    pairs = []
+    for column, label in labels.items():
+        value = row.get(column)
         if pd.isna(value) or value == "":
             continue
         if isinstance(label, Mapping):  # of what is true or false: what it is called, then both
-            found.append((label["name"], label[bool(value)]))
+            pairs.append((label["name"], label[bool(value)]))
+        elif value is True:
+            pairs.append((label, "yes"))
+        elif isinstance(value, float):
+            pairs.append((label, f"{value:.2f}"))
         elif value is not False:
-            text = "yes" if value is True else f"{value:.2f}" if isinstance(value, float) else value
-            found.append((label, str(text)))
-    return json.dumps(found)
+            pairs.append((label, str(value)))
+    return json.dumps(pairs)

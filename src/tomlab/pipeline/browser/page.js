@@ -161,55 +161,92 @@ function browse(data) {
     $("filters").open = matchMedia("(min-width: 56rem)").matches;
   }
 
-  // ---- The table: Tabulator draws the rows that are in sight
+  // ---- The table: a click on a head sorts it, and a page has a hundred rows
 
+  const PAGE = 100;
   const short = (text) => seen(text.length > 200 ? `${text.slice(0, 200)}…` : text);
-  // As nodes: a text would be taken for markup.
-  const cell = (text) => (c) => document.createTextNode(text(c.getData()));
   const verdict = (row) => {
     const colour = data.colours[raw(row, "outcome")] ?? "transparent";
     const score = row.score === null || row.score === 0 || row.score === 1 ? "" : ` ${row.score.toFixed(2)}`;
     return make("span", { class: "verdict", style: `--dot: ${colour}` }, label(row, "outcome") + score);
   };
-  const link = (c) => make("a", { href: address(c.getData()) }, short(asked(c.getData())));
-  const by = (text) => (a, b, rowA, rowB) => text(rowA.getData()).localeCompare(text(rowB.getData()));
+  const ofFacet = (name) => ({ title: facet[name].label, key: (row) => row[name], cell: (row) => label(row, name) });
+  const heads = [
+    { title: "Question", key: asked, cell: (row) => make("a", { href: address(row) }, short(asked(row))) },
+    { title: "Answer", key: said, cell: (row) => short(said(row)) },
+    { ...ofFacet("outcome"), cell: verdict },
+    ...["model", "method", "asked_as"].map(ofFacet),
+  ];
+  const collator = new Intl.Collator("en");
+  const body = $("table").tBodies[0];
+  let sorted = rows;
+  let shown = rows;
+  let page = 0;
 
-  const table = new Tabulator("#table", {
-    data: rows,
-    index: "id",
-    height: "100%",
-    rowHeight: 31, // as one line needs: nothing has to be measured when rows are drawn
-    renderVerticalBuffer: 200,
-    layout: "fitColumns",
-    responsiveLayout: "hide",
-    placeholder: "No answer fits.",
-    headerSortTristate: true,
-    columns: [
-      { title: "Question", field: "item", formatter: link, sorter: by(asked), widthGrow: 4, minWidth: 150, responsive: 0 },
-      { title: "Answer", field: "response", formatter: cell((row) => short(said(row))), sorter: by(said), widthGrow: 4, minWidth: 140, responsive: 2 },
-      { title: "Verdict", field: "outcome", formatter: (c) => verdict(c.getData()), widthGrow: 1, minWidth: 125, responsive: 0 },
-      { title: "Model", field: "model", formatter: cell((row) => label(row, "model")), minWidth: 130, responsive: 1 },
-      { title: "Method", field: "method", formatter: cell((row) => label(row, "method")), minWidth: 110, responsive: 3 },
-      { title: "Asked", field: "asked_as", formatter: cell((row) => label(row, "asked_as")), minWidth: 130, responsive: 4 },
-    ],
-    rowFormatter: (row) => row.getElement().classList.toggle("open", row.getData() === state.open),
-  });
-  table.on("rowClick", (event, row) => {
-    // A link's own address is from when it was drawn, before later filters.
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    location.hash = address(row.getData());
-  });
-  const ready = new Promise((resolve) => table.on("tableBuilt", resolve)).then(() => {
-    // Links in the rows take the focus; a grid may hold nothing else that does.
-    $("table").querySelector(".tabulator-tableholder").removeAttribute("tabindex");
-  });
+  /** Sorts by a column: upward at the first click, downward at the second, not at the third. */
+  function sortBy(head, cell) {
+    const next = { none: "ascending", ascending: "descending", descending: "none" };
+    const direction = next[cell.ariaSort];
+    for (const other of cell.parentElement.cells) other.ariaSort = "none";
+    cell.ariaSort = direction;
+    const sign = direction === "descending" ? -1 : 1;
+    const compare = (a, b) => (typeof a === "number" ? a - b : collator.compare(a, b));
+    sorted = direction === "none" ? rows : rows.toSorted((a, b) => sign * compare(head.key(a), head.key(b)));
+    refresh();
+  }
 
-  async function refresh() {
+  function drawHeads() {
+    for (const head of heads) {
+      const button = make("button", { type: "button" }, head.title);
+      const cell = make("th", { scope: "col", "aria-sort": "none" }, button);
+      button.addEventListener("click", () => sortBy(head, cell));
+      $("table").tHead.rows[0].append(cell);
+    }
+    for (const [id, by] of [["before", -1], ["after", 1]]) {
+      $(id).addEventListener("click", () => {
+        page += by;
+        drawRows();
+        $("frame").scrollTop = 0;
+      });
+    }
+  }
+
+  function drawRow(row) {
+    const cells = heads.map(({ cell }) => make("td", {}, cell(row)));
+    const line = make("tr", { class: row === state.open ? "open" : null }, ...cells);
+    line.addEventListener("click", (event) => {
+      if (event.target.tagName !== "A") location.hash = address(row);
+    });
+    return line;
+  }
+
+  function drawRows() {
+    const start = page * PAGE;
+    const end = Math.min(start + PAGE, shown.length);
+    body.replaceChildren(...shown.slice(start, end).map(drawRow));
+    const count = (n) => n.toLocaleString("en");
+    $("rows").textContent = shown.length ? `${count(start + 1)} to ${count(end)}` : "No answer fits.";
+    $("before").disabled = page === 0;
+    $("after").disabled = end === shown.length;
+  }
+
+  /** Turns to the page that a row is on; the row's line, or undefined where filters hide it. */
+  function turnTo(row) {
+    const place = shown.indexOf(row);
+    if (place < 0) return undefined;
+    page = Math.floor(place / PAGE);
+    drawRows();
+    const line = body.rows[place % PAGE];
+    line.scrollIntoView({ block: "nearest" });
+    return line;
+  }
+
+  function refresh() {
     filter();
     writeAddress();
-    await ready;
-    table.setFilter((row) => passes[row.id]);
+    shown = sorted.filter((row) => passes[row.id]);
+    page = 0;
+    drawRows();
     $("table").setAttribute("aria-busy", "false");
   }
 
@@ -323,8 +360,7 @@ function browse(data) {
   }
 
   function step(by) {
-    const order = table.getRows("active").map((row) => row.getData());
-    const next = order[order.indexOf(state.open) + by];
+    const next = shown[shown.indexOf(state.open) + by];
     if (next) location.hash = address(next);
   }
 
@@ -350,17 +386,14 @@ function browse(data) {
 
   // ---- Go
 
-  let before = null;
-  async function show() {
+  function show() {
     readAddress();
     $("search").value = state.q;
     drawSample();
-    await refresh();
-    const row = state.open && table.getRow(state.open.id);
-    for (const each of [before, row]) if (each) each.reformat();
-    if (row && row !== before && passes[state.open.id]) table.scrollToRow(row, "center", false).catch(() => {});
-    before = row;
+    refresh();
+    if (state.open) turnTo(state.open);
   }
+  drawHeads();
   drawFacets();
   $("search").addEventListener("input", ({ target }) => {
     state.q = target.value;
@@ -371,17 +404,12 @@ function browse(data) {
     for (const { name } of facets) state.chosen[name].clear();
     refresh();
   });
-  window.addEventListener("hashchange", async () => {
+  window.addEventListener("hashchange", () => {
     clearTimeout(writing);
     const last = state.open;
-    await show();
+    show();
     if (state.open && state.open !== last) $("sample").focus({ preventScroll: innerWidth > 900 });
-    if (last && !state.open) {
-      await new Promise((done) => setTimeout(done, 150)); // the table grows, and is drawn anew
-      const row = table.getRow(last.id);
-      await table.scrollToRow(row, "center", false).catch(() => {});
-      row.getElement().querySelector("a")?.focus();
-    }
+    if (last && !state.open) turnTo(last)?.querySelector("a").focus();
   });
   window.addEventListener("keydown", (event) => {
     if (event.target.closest("input, select")) return;
