@@ -24,7 +24,7 @@ EXPORT := .venv-export
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help figures chains changes plan book claims test exports test-exports params verify lint lab data keep lock clean
+.PHONY: help figures chains changes plan book claims test storms exports test-exports params verify lint lab data keep lock clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := figures
 
@@ -72,6 +72,10 @@ claims: data ## which of the papers' claims hold, on their own numbers and on th
 
 test: data ## set up, run all tests
 	pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+# KILLS: how many times runs are killed.
+storms: $(READY) ## kill runs that ask, fill their disk: what is lost, asked twice, overspent?
+	python checks/storms.py --kills $(or $(KILLS),20)
 
 exports: $(READY) ## write the run as logs of Inspect, see docs/exports.md
 	@python -m tomlab.export

@@ -326,7 +326,7 @@ def drawn(rng: np.random.Generator, make, *options) -> Interval:
     if make:
         return make(rng, *options)
     sums = stories(rng, *options)
-    return STORY_F1.told(cluster_statistic(sums, f1, n=options[0]), sums)
+    return STORY_F1.without_rare_ends(cluster_statistic(sums, f1, n=options[0]), sums)
 
 
 def measured(repeats: int, seed: int, kinds: Sequence[str] | None = None) -> pd.DataFrame:

@@ -431,57 +431,6 @@ def test_declared_rate_is_kept_from_the_first_request_on(rate, faulty_server, st
     assert times[-1] - times[0] >= 0.5  # seven gaps, and some slack for a slow machine
 
 
-SIDE_BY_SIDE = """
-import json, sys
-from toy_models import answers, question, toy
-url, path, name, count, options = sys.argv[1:]
-asked = [question(f"{name} {n}?") for n in range(int(count))]
-answers(asked, toy("openai", url, **json.loads(options)), path)
-"""
-
-
-def side_by_side(server: FaultyServer, store: Path, name: str, count: int, **options):
-    told = server.url, store, name, count, json.dumps(options)
-    return run_in_a_process(SIDE_BY_SIDE, *told)
-
-
-def test_processes_share_the_declared_concurrency(faulty_server, store):
-    faulty_server.default = Act(wait=0.2)
-    both = [side_by_side(faulty_server, store, name, 40, max_concurrency=4) for name in "ab"]
-    assert [process.wait(timeout=60) for process in both] == [0, 0]
-    assert (len(faulty_server.asked), faulty_server.most_at_once) == (80, 4)
-    first, last = faulty_server.asked[0], faulty_server.asked[-1]
-    assert last.at - first.at < 2 * 80 * 0.2 / 4  # no place stays empty for long
-    middle = {asked.text[0] for asked in faulty_server.asked[30:50]}
-    assert middle == {"a", "b"}
-
-
-def test_process_that_dies_gives_its_places_back(faulty_server, store):
-    faulty_server.script = [Act(wait=60)] * 3
-    dying = side_by_side(faulty_server, store, "a", 9, max_concurrency=3)
-    while len(faulty_server.asked) < 3:
-        assert dying.poll() is None
-        time.sleep(0.02)
-    other = side_by_side(faulty_server, store, "b", 9, max_concurrency=3)
-    with Store(store) as kept:
-        while kept.all("SELECT COUNT(*) FROM claims") != [(18,)]:
-            time.sleep(0.02)
-    time.sleep(0.6)
-    assert len(faulty_server.asked) == 3  # all places are taken
-    dying.kill()
-    assert other.wait(timeout=30) == 0
-    assert {asked.text[0] for asked in faulty_server.asked[3:]} == {"b"}
-    dying.wait()
-
-
-def test_processes_share_the_declared_rate(faulty_server, store):
-    rate = {"requests_per_minute": 600}
-    both = [side_by_side(faulty_server, store, name, 20, **rate) for name in "ab"]
-    assert [process.wait(timeout=60) for process in both] == [0, 0]
-    first, last = faulty_server.asked[0], faulty_server.asked[-1]
-    assert last.at - first.at >= 0.1 * 39 - 0.2
-
-
 # Ten tokens at most for a question, seven in fact, a dollar each.
 DOLLAR_A_TOKEN = {"price": {"input": 0, "output": 1_000_000}}
 
@@ -526,8 +475,6 @@ def test_killed_run_asks_only_for_what_is_missing(faulty_server, store):
     process.send_signal(signal.SIGKILL)
     process.wait()
     asked_before = {asked.text for asked in faulty_server.asked}
-    with Store(store) as kept:  # it claimed for longer than a test may take
-        kept._db.execute("UPDATE claims SET until = until - 29")
 
     faulty_server.asked.clear()
     faulty_server.default = GOOD

@@ -11,13 +11,9 @@ import pytest
 from batch_server import FAULTS, BatchServer
 from faulty_server import COMPLETION_TOKENS, PROMPT_TOKENS, Act, good_answer
 from tomlab.errors import InputError
-from tomlab.models import batch_vendors
 from tomlab.models.ask import ask
-from tomlab.models.batch_vendors import OpenAIBatches, parts
-from tomlab.models.batches import Ledger
-from tomlab.models.openai import OpenAI
 from tomlab.models.specs import Limits, ModelSpec
-from tomlab.models.store import Store, key_of
+from tomlab.models.store import Store
 from toy_models import CLIENTS, answers, question, questions, texts, toy
 
 GOOD = [good_answer(f"Question {n}?") for n in range(6)]
@@ -57,7 +53,7 @@ def test_all_that_is_missing_goes_in_one_batch_by_its_keys(client, server, store
     assert not server.asked
     assert [cost for *_, cost in kept(store)] == pytest.approx([COST] * 6)
     with Store(store) as opened:
-        assert not Ledger(opened).under_way([r.request_key for r in responses])
+        assert opened.spending() == pytest.approx((6 * COST, 0, 0))
 
 
 @CLIENTS
@@ -80,22 +76,6 @@ def test_batches_show_that_they_are_under_way_before_the_first_answer(client, se
     asyncio.run(ask(questions(6), batched(client, server), store=store))
     before_the_first, *_ = capfd.readouterr().err.partition("6/6")
     assert "0 of 6 requests answered" in before_the_first
-
-
-def test_parts_keep_to_both_limits(server, monkeypatch):
-    vendor = OpenAIBatches(OpenAI(batched("openai", server)))
-    sizes = {"a": 4, "b": 4, "c": 4, "d": 9, "e": 1, "f": 1, "g": 1}
-    monkeypatch.setattr(OpenAIBatches, "most_bytes", 10)
-    # As JSON, with what stands around it.
-    monkeypatch.setattr(OpenAIBatches, "entry", lambda _, key, __: "x" * (sizes[key] - 4))
-    requests = {key: question("Who?") for key in sizes}
-    assert [[*part] for part in parts(vendor, requests, 2)] == [
-        ["a", "b"],
-        ["c"],
-        ["d"],
-        ["e", "f"],
-        ["g"],
-    ]
 
 
 # What it costs
@@ -188,30 +168,6 @@ def test_fewer_batches_at_once_than_are_under_way_make_no_more(server, store):
     assert texts(answers(questions(6), spec, store)) == GOOD
     third = [*server.batches.values()][2]
     assert all(third.made >= batch.made + 0.6 for batch in [*server.batches.values()][:2])
-
-
-@CLIENTS
-@pytest.mark.parametrize(
-    "junk", [b"x" * 1000, b"\n" * 1000, b"{}\n" * 300], ids=["", "blank", "{}"]
-)
-def test_results_without_an_end_stop_the_run_and_are_not_read_on(
-    client, junk, server, store, monkeypatch
-):
-    monkeypatch.setattr(batch_vendors, "MOST_REPLY", 100_000)
-    monkeypatch.setattr(batch_vendors, "MOST_RESULT", 100_000)
-    server.on_create = lambda batch: setattr(
-        batch, "results", [*batch.results[:4], junk * 2000, *batch.results[4:]]
-    )
-    with pytest.raises(InputError, match=r"longer than 700,000 bytes.*4 of 6 answers are kept"):
-        answers(questions(6), batched(client, server), store)
-
-
-@CLIENTS
-def test_one_line_that_is_too_long_costs_that_line(client, server, store, monkeypatch):
-    monkeypatch.setattr(batch_vendors, "MOST_REPLY", 100_000)
-    long = [b'{"custom_id": "' + b"x" * 400_000 + b'"}\n']
-    server.on_create = lambda batch: setattr(batch, "results", long + batch.results)
-    assert texts(answers(questions(6), batched(client, server), store)) == GOOD
 
 
 def test_reply_in_a_batch_that_is_no_answer_is_asked_again(server, store, monkeypatch):
@@ -312,33 +268,17 @@ def test_a_run_that_ends_while_its_batch_is_made_finds_it_the_next_time(client, 
     assert sizes(server) == [6]
 
 
-def test_what_is_under_way_is_known_to_all(store):
-    first, second = Ledger(Store(store)), Ledger(Store(store))
-    batch = first.begin({"a": {"asked": "a"}, "b": {}, "c": {}}, [0.3, 0.2, 0.2], 0.5)
-    assert (batch.usd, batch.keys) == (0.5, {"a", "b"})
-    assert first.begin({"c": {}}, [0.2], 0.5) is None
-    assert second.store.spending() == (0, 0, 0.5)
-    assert second.under_way(["a", "c"]) == [batch]
-    assert second.under_way(["c"]) == []
-    second.end(batch)
-    assert first.under_way(["a"]) == []
-    assert first.store.spending() == (0, 0, 0)
-
-
 @CLIENTS
-def test_what_an_earlier_run_asked_besides_is_stored_too(client, server, store):
+def test_what_an_earlier_run_asked_besides_stays_at_the_vendor_until_it_is_asked(
+    client, server, store
+):
     server.seconds = 1.0
     spec = batched(client, server)
     asyncio.run(_stopped(questions(6), spec, store, server))
     assert texts(answers(questions(2), spec, store)) == GOOD[:2]
-    assert [text for _, text, _ in kept(store)] == GOOD
-    with sqlite3.connect(store) as db:
-        rows = db.execute("SELECT key, request, cost FROM responses").fetchall()
-    assert all(key == key_of(request) for key, request, _ in rows)
-    assert [cost for *_, cost in rows] == pytest.approx([COST] * 6)
-    responses = answers(questions(6), spec, store)
-    assert all(response.cached for response in responses)
+    assert texts(answers(questions(6), spec, store)) == GOOD
     assert sizes(server) == [6]
+    assert [cost for *_, cost in kept(store)] == pytest.approx([COST] * 6)
 
 
 @CLIENTS
@@ -362,7 +302,7 @@ def test_two_runs_at_one_store_buy_each_answer_once(client, server, store):
 # The option
 
 
-@pytest.mark.parametrize("wrong", ["yes", 3, ["files"], {"poll": 0}, {"wait": 3}])
+@pytest.mark.parametrize("wrong", ["yes", 3, {"to": "files"}, {"poll": 0}, {"wait": 3}])
 def test_a_wrong_option_is_refused_by_its_name(wrong):
     with pytest.raises(InputError, match="batch"):
         toy("openai", "http://127.0.0.1:1", batch=wrong)

@@ -23,7 +23,7 @@ def store(tmp_path):
 def test_the_pace_is_that_of_earlier_answers_in_the_store(store):
     for number, seconds in enumerate([2.0, 4.0]):
         answer = row(f"{number:064x}", "mine", {"n": number}, Reply("a", "stop"), None, seconds)
-        store.put(answer, 0.0)
+        store.put(answer)
     said = pace.announcement(store, [], SPEC, 400)
     assert said == "about 10 minutes at the pace of its earlier answers"  # 3 s each, two at a time
     assert "days" in pace.announcement(store, [], SPEC, 1_000_000)

@@ -1,10 +1,7 @@
 """The response store keeps what it is given, under a key that tells any two requests apart."""
 
 import json
-import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from threading import Event
 
 import pytest
 from hypothesis import given, settings
@@ -117,34 +114,3 @@ def test_order_of_a_schemas_properties_has_a_key_of_its_own():
     # A model that is held to a schema answers in its order.
     one, other = ({"properties": {n: {"type": "string"} for n in order}} for order in ("ab", "ba"))
     assert key(OPENAI, replace(REQUEST, schema=one)) != key(OPENAI, replace(REQUEST, schema=other))
-
-
-# What another process takes while this one waits to write is taken
-
-
-TAKES = {
-    "places": (lambda store: store.share("toy", 0, 4, 4), 4, 0),
-    "a question": (lambda store: store.claim(["key"]), {"key"}, set()),
-    "a turn": (lambda store: store.turn("rate", 60.0) > 0, False, True),
-}
-
-
-@pytest.mark.parametrize("what", TAKES)
-def test_whoever_waits_to_write_sees_what_was_taken_meanwhile(what, tmp_path):
-    (take, first, second), path = TAKES[what], tmp_path / "store.sqlite"
-    ready, begun = Event(), Event()
-
-    def other():
-        with Store(path) as store:
-            ready.set()
-            begun.wait()
-            return take(store)
-
-    with Store(path) as store, ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(other)
-        ready.wait()
-        with store.changing():
-            begun.set()
-            time.sleep(0.3)
-            assert take(store) == first
-        assert waiting.result() == second

@@ -187,7 +187,7 @@ def test_counts_of_a_batch_are_judged_too(tmp_path, store, monkeypatch):
 def test_account_is_shown_and_corrected(faulty_server, store, monkeypatch, capsys):
     booked({"prompt_tokens": 12, "completion_tokens": 7}, faulty_server, store)
     with Store(store) as kept:
-        kept.reserve([5.0], limit=None)  # and lost, as nobody waits for it
+        kept.reserve({"k": 5.0}, "toy", limit=None)  # and lost, as nobody waits for it
     monkeypatch.setattr(pipeline, "RESPONSE_STORE", store)
     assert pipeline.main(["account"]) == 0
     said = capsys.readouterr().out

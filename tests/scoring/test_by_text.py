@@ -69,8 +69,8 @@ def test_scores_tell_whose_words_stand_with_a_letter(benchmark, method):
         letter = keys[options.index(item["answer"])]
         other = options[1 - options.index(item["answer"])]
         for said, whose in [(item["answer"], "same"), (other, "other"), ("", "")]:
-            own = answered(pd.DataFrame([item]), [f"({letter}) {said}"], method)
-            assert [*benchmark.score(pd.DataFrame([item]), own)["words"]] == [whose]
+            part = answered(pd.DataFrame([item]), [f"({letter}) {said}"], method)
+            assert [*benchmark.score(pd.DataFrame([item]), part)["words"]] == [whose]
 
 
 @every

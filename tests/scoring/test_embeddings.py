@@ -48,16 +48,6 @@ def test_there_is_one_vector_of_length_one_a_text(vectors):
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1)
 
 
-def test_equal_texts_have_equal_vectors(vectors):
-    assert (vectors[0] == vectors[3]).all()
-
-
-def test_paraphrase_is_closer_than_an_unrelated_sentence(vectors):
-    wallet, unrelated, paraphrase, _ = vectors
-    assert wallet @ paraphrase > 0.9
-    assert wallet @ unrelated < 0.3
-
-
 def test_vector_does_not_depend_on_the_texts_beside_it(minilm, vectors):
     many = embed([f"Sentence number {n}." for n in range(70)] + [UNRELATED], minilm)
     assert many.shape == (71, 384)
@@ -97,12 +87,6 @@ def test_how_much_a_server_reads_is_its_own_affair(server):
     assert beginnings(["dog " * 600], remote) == {}
 
 
-def test_retelling_is_found_among_stories(vectors):
-    [(row, earlier, cosine)] = near_duplicates(vectors[:3], threshold=0.9)
-    assert (row, earlier) == (2, 0)
-    assert cosine == pytest.approx(vectors[0] @ vectors[2])
-
-
 def directions(*degrees: float) -> np.ndarray:
     """Unit vectors in the plane."""
     angles = np.radians(degrees)
@@ -110,28 +94,20 @@ def directions(*degrees: float) -> np.ndarray:
 
 
 def test_each_duplicate_is_held_against_the_most_alike_earlier_row():
-    found = near_duplicates(directions(0, 90, 80, 10), threshold=0.9)
-    assert [(row, earlier) for row, earlier, _ in found] == [(2, 1), (3, 0)]
-    assert found[0][2] == pytest.approx(np.cos(np.radians(10)))
+    result = near_duplicates(directions(0, 90, 80, 10), threshold=0.9)
+    assert [(row, earlier) for row, earlier, _ in result] == [(2, 1), (3, 0)]
+    assert result[0][2] == pytest.approx(np.cos(np.radians(10)))
 
 
 def test_duplicate_of_a_duplicate_stands_if_it_is_unlike_what_was_kept():
     # 20° apart is too alike, 40° is not: the second row falls, and the third with it would be wrong.
-    found = near_duplicates(directions(0, 20, 40), threshold=0.9)
-    assert [(row, earlier) for row, earlier, _ in found] == [(1, 0)]
-
-
-def test_one_story_has_no_duplicate():
-    assert near_duplicates(directions(0), threshold=0.9) == []
+    result = near_duplicates(directions(0, 20, 40), threshold=0.9)
+    assert [(row, earlier) for row, earlier, _ in result] == [(1, 0)]
 
 
 def test_nearest_cosine_leaves_the_row_itself_out():
     nearest = nearest_cosines(directions(0, 60, 180))
     assert nearest == pytest.approx([0.5, 0.5, -0.5])
-
-
-def test_single_row_has_no_nearest():
-    assert np.isnan(nearest_cosines(directions(30))).all()
 
 
 def test_provider_without_embeddings_is_named():
@@ -147,15 +123,15 @@ def test_server_without_embeddings_is_named(faulty_server):
 
 def test_no_other_server_gets_the_texts(faulty_server, tmp_path):
     """By a redirect that keeps the method and the body, of `embed` and of `ask`."""
-    with FaultyServer() as other:
-        faulty_server.moved = other.url
+    with FaultyServer() as second:
+        faulty_server.moved = second.url
         remote = spec(provider="openai", model="toy", base_url=f"{faulty_server.url}/v1")
         with pytest.raises(InputError, match=r"models\.mine: no embeddings .*307"):
             embed([WALLET], remote)
         request = Request(({"role": "user", "content": WALLET},), 5)
         [answer] = asyncio.run(ask([request], remote, store=tmp_path / "s", progress=False))
         assert "307" in answer.error
-        assert (len(faulty_server.headers) > 1, other.headers) == (True, [])
+        assert (len(faulty_server.headers) > 1, second.headers) == (True, [])
 
 
 def test_missing_key_is_named(monkeypatch):
@@ -180,7 +156,7 @@ def test_a_vector_is_kept_and_depends_on_no_other_text(minilm, tmp_path, monkeyp
     monkeypatch.setattr(embeddings, "VECTORS", tmp_path / "alone")
     alone = [embed([text], minilm)[0] for text in (PARAPHRASE, WALLET)]
     assert np.array_equal(alone, together[[2, 0]])
-    monkeypatch.setattr(embeddings, "_asked", None)  # nothing is asked for again
+    monkeypatch.setattr(embeddings, "_request", None)  # nothing is asked for again
     assert np.array_equal(embed([WALLET, PARAPHRASE, WALLET], minilm), together[[0, 2, 0]])
 
 
@@ -194,7 +170,7 @@ def test_vectors_kept_with_the_data_are_not_asked_for(minilm, tmp_path, monkeypa
         with Cache(tmp_path / "here") as cache:
             cache.clear()
     monkeypatch.setattr(embeddings, "VECTORS", tmp_path / "elsewhere")
-    monkeypatch.setattr(embeddings, "_asked", None)
+    monkeypatch.setattr(embeddings, "_request", None)
     assert np.array_equal(embed([UNRELATED, WALLET], minilm), computed[::-1])
 
 

@@ -29,8 +29,8 @@ def test_share_is_by_source_in_the_order_of_first_sight():
     whole = share_kept(UNITS, left | True, by="source", group="group", names=("units", "groups"))
     assert whole["share"].eq(1).all() and whole["ci_method"].eq("all groups alike").all()
     assert share_kept(UNITS[:0], left[:0], by="source", group="group", names=("units",)).empty
-    one = share_kept(UNITS, left, by="source", group="group", names=("units",))
-    assert one.columns.tolist() == [
+    first = share_kept(UNITS, left, by="source", group="group", names=("units",))
+    assert first.columns.tolist() == [
         *("source", "units", "kept", "share", "ci_low", "ci_high", "ci_method")
     ]
 

@@ -57,15 +57,15 @@ def scores(items, *outcomes):
 
 
 def test_good_ledger_is_read_row_by_row(written):
-    found = written({}, {"item": "1/belief", "text": "ba9876543210", "verdict": "fine"})
-    assert found["verdict"].tolist() == ["wrong", "fine"]
-    assert found.loc[0].to_dict() == ROW
+    result = written({}, {"item": "1/belief", "text": "ba9876543210", "verdict": "fine"})
+    assert result["verdict"].tolist() == ["wrong", "fine"]
+    assert result.loc[0].to_dict() == ROW
 
 
 def test_benchmark_without_a_ledger_has_no_entries(tmp_path, items):
-    found = ledger.read("bigtom", tmp_path)
-    assert found.empty
-    assert ledger.about(items, found).empty
+    result = ledger.read("bigtom", tmp_path)
+    assert result.empty
+    assert ledger.about(items, result).empty
 
 
 @pytest.mark.parametrize(
@@ -97,8 +97,8 @@ def test_second_entry_about_the_same_item_is_refused(written):
 def test_entry_is_about_the_released_item_whatever_its_file_and_option_order(items):
     renamed = items.assign(item_id="copy/" + items["item_id"])
     renamed["choices"] = [[*choices][::-1] for choices in renamed["choices"]]
-    found = ledger.about(renamed, entries(items.loc[0]))
-    assert found["item_id"].tolist() == ["copy/mei/forward_belief/false_belief/0"]
+    result = ledger.about(renamed, entries(items.loc[0]))
+    assert result["item_id"].tolist() == ["copy/mei/forward_belief/false_belief/0"]
 
 
 @pytest.mark.parametrize("field", ["belief_answer_not_aware", "not_aware_of_event", "percept"])
@@ -113,33 +113,26 @@ def test_entry_is_not_about_an_item_that_says_anything_else(items, field):
 
 def test_right_and_wrong_change_places_and_unreadable_stays(items):
     for before, after in {"correct": "wrong", "wrong": "correct", "unparsed": "unparsed"}.items():
-        found = ledger.about(items, entries(items.loc[0]))
+        result = ledger.about(items, entries(items.loc[0]))
         given = scores(items, before, "correct", "wrong")
-        mended = ledger.corrected(given, found)
+        mended = ledger.corrected(given, result)
         assert mended["outcome"].tolist() == [after, "correct", "wrong"]
         assert mended["score"].tolist() == [float(after == "correct"), 1, 0]
         pd.testing.assert_series_equal(mended["by_released_rule"], given["by_released_rule"])
 
 
 def test_doubtful_keys_are_only_exchanged_on_demand(items):
-    found = ledger.about(items, entries(items.loc[0], verdict="doubtful"))
+    result = ledger.about(items, entries(items.loc[0], verdict="doubtful"))
     given = scores(items, "correct")
-    pd.testing.assert_frame_equal(ledger.corrected(given, found), given)
-    assert ledger.corrected(given, found, "wrong", "doubtful")["outcome"].item() == "wrong"
-
-
-def test_items_that_no_entry_is_about_are_untouched(items):
-    given = scores(items, "correct", "wrong")
-    for row in (ROW, ROW | {"text": ledger.fingerprint(items.loc[5])}):
-        found = ledger.about(items, pd.DataFrame([row]))
-        pd.testing.assert_frame_equal(ledger.corrected(given, found), given)
+    pd.testing.assert_frame_equal(ledger.corrected(given, result), given)
+    assert ledger.corrected(given, result, "wrong", "doubtful")["outcome"].item() == "wrong"
 
 
 def test_with_three_options_nobody_knows_which_is_right(items):
     three = items.head(1).assign(choices=[["a", "b", "c"]])
-    found = ledger.about(three, entries(three.loc[0]))
-    assert len(found) == 1
-    assert ledger.corrected(scores(items, "wrong"), found)["outcome"].item() == "wrong"
+    result = ledger.about(three, entries(three.loc[0]))
+    assert len(result) == 1
+    assert ledger.corrected(scores(items, "wrong"), result)["outcome"].item() == "wrong"
 
 
 def test_only_numbers_that_differ_have_moved():
@@ -158,12 +151,12 @@ def test_only_numbers_that_differ_have_moved():
     not (PUBLISHED / "bigtom").is_dir(), reason="data/published is missing: `make data` pulls it"
 )
 def test_ten_rows_of_bigtom_are_judged_and_no_person_has_confirmed_one():
-    found = ledger.read("bigtom")
-    rows = found["item"].str.split("/").str[0].astype(int)
+    result = ledger.read("bigtom")
+    rows = result["item"].str.split("/").str[0].astype(int)
     assert {*rows} == {150, 137, 163, 95, 116, 113, 20, 93, 117, 60}
-    assert {*rows[found["verdict"].eq("wrong")]} == {150}
-    assert {*found["read_by"]} == {"llm:claude"}
-    assert {*found["confirmed_by"]} == {"nobody yet"}
+    assert {*rows[result["verdict"].eq("wrong")]} == {150}
+    assert {*result["read_by"]} == {"llm:claude"}
+    assert {*result["confirmed_by"]} == {"nobody yet"}
 
 
 @pytest.mark.skipif(not RELEASED.is_file(), reason="the released bigtom.csv is not beside us")
@@ -171,12 +164,12 @@ def test_every_entry_is_about_the_row_of_the_released_file_that_it_names():
     lines = [line.split(";") for line in RELEASED.read_text(encoding="utf-8").splitlines()]
     keys = {"belief_answer_aware": 8, "belief_answer_not_aware": 11}  # fields of a line
     items = bigtom.read_released(RELEASED).set_index("item_id", drop=False)
-    found = ledger.read("bigtom")
-    for entry in found.itertuples():
+    result = ledger.read("bigtom")
+    for entry in result.itertuples():
         row, _, question = entry.item.partition("/")
         item = items.loc[f"{RELEASED.stem}-{int(row) + 1:03d}/{question}"]
         assert ledger.fingerprint(item) == entry.text
         assert item["answer"] == lines[int(row)][keys[entry.released_key]].strip()
     # Both backward controls of a template are one item.
-    assert len(ledger.about(items.reset_index(drop=True), found)) == len(found) + 2
+    assert len(ledger.about(items.reset_index(drop=True), result)) == len(result) + 2
     assert items["group_id"].nunique() == len(lines) == 200

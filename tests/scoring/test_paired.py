@@ -27,8 +27,8 @@ def f1(rights, says, groups):
     rows = pd.DataFrame({"right": rights, "said": says, "gold": 1.0, "group": groups})
     rows.index = [f"u{unit}" for unit in range(len(rows))]
 
-    def sums(own):
-        return own.groupby("group")[["right", "said", "gold"]].sum()
+    def sums(part):
+        return part.groupby("group")[["right", "said", "gold"]].sum()
 
     def score(counts):
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -41,18 +41,18 @@ def test_worked_by_hand():
     # Ten templates: a alone is right on five of them, b alone on one, both on two, neither on two.
     a = mean([1] * 5 + [0] + [1] * 2 + [0] * 2)
     b = mean([0] * 5 + [1] + [1] * 2 + [0] * 2)
-    found = difference(a, b)
-    assert found["difference"] == pytest.approx(0.4)
-    assert (found["n"], found["n_groups"], found["n_discordant"]) == (10, 10, 6)
-    assert 0.05 < found["p"] < 0.5
-    assert found["ci_low"] < 0
-    assert found["ci_high"] > 0.4
+    result = difference(a, b)
+    assert result["difference"] == pytest.approx(0.4)
+    assert (result["n"], result["n_groups"], result["n_discordant"]) == (10, 10, 6)
+    assert 0.05 < result["p"] < 0.5
+    assert result["ci_low"] < 0
+    assert result["ci_high"] > 0.4
 
 
 def test_whole_groups_count_and_not_answers():
-    found = difference(mean([1] * 9, list("aaabbbccc")), mean([0] * 9, list("aaabbbccc")))
-    assert found["n_discordant"] == 3
-    assert found["p"] == difference(mean([1] * 3), mean([0] * 3))["p"]
+    result = difference(mean([1] * 9, list("aaabbbccc")), mean([0] * 9, list("aaabbbccc")))
+    assert result["n_discordant"] == 3
+    assert result["p"] == difference(mean([1] * 3), mean([0] * 3))["p"]
 
 
 SIDES = st.integers(0, 2**32 - 1).map(np.random.default_rng)
@@ -66,9 +66,9 @@ def test_the_other_way_round_only_the_sign_turns(draw, size, is_mean):
         a, b = (mean(draw.integers(0, 2, size), groups) for _ in range(2))
     else:
         a, b = (f1(draw.integers(0, 2, size), draw.integers(1, 3, size), groups) for _ in range(2))
-    one, other = difference(a, b), difference(b, a)
-    turned = [-other["difference"], -other["ci_high"], -other["ci_low"], other["p"]]
-    assert [one[k] for k in ("difference", "ci_low", "ci_high", "p")] == pytest.approx(turned)
+    first, second = difference(a, b), difference(b, a)
+    turned = [-second["difference"], -second["ci_high"], -second["ci_low"], second["p"]]
+    assert [first[k] for k in ("difference", "ci_low", "ci_high", "p")] == pytest.approx(turned)
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 40])
@@ -78,9 +78,9 @@ def test_equal_sides_do_not_differ(size):
     sides = [mean(values, groups), mean(values * 1000.0, groups, bounds=COUNT)]
     sides += [mean(values, groups, bounds=DIFFERENCE), f1(values, values + 1, groups)]
     for side in sides:
-        found = difference(side, side)
-        assert (found["difference"], found["p"], found["n_discordant"]) == (0, 1, 0)
-        assert found["ci_low"] <= 0 <= found["ci_high"]
+        result = difference(side, side)
+        assert (result["difference"], result["p"], result["n_discordant"]) == (0, 1, 0)
+        assert result["ci_low"] <= 0 <= result["ci_high"]
 
 
 @given(SIDES, st.integers(2, 60), st.floats(0, 1), st.booleans())
@@ -92,9 +92,9 @@ def test_p_and_interval_never_contradict_each_other(draw, size, lean, is_mean):
         a, b = mean(above, groups), mean(1 - above, groups)
     else:
         a, b = f1(above, np.ones(size), groups), f1(1 - above, np.ones(size), groups)
-    found = difference(a, b)
-    leaves_out_zero = not found["ci_low"] <= 0 <= found["ci_high"]
-    assert (found["p"] < 0.05) == leaves_out_zero
+    result = difference(a, b)
+    leaves_out_zero = not result["ci_low"] <= 0 <= result["ci_high"]
+    assert (result["p"] < 0.05) == leaves_out_zero
 
 
 def test_p_off_an_interval_is_that_of_students_t():
@@ -102,20 +102,20 @@ def test_p_off_an_interval_is_that_of_students_t():
     # times its variance, so that p is its two-sided tail.
     draw = np.random.default_rng(5)
     moved = draw.normal(0.4, 1, 30)
-    found = difference(mean(moved, bounds=COUNT), mean(np.zeros(30), bounds=COUNT))
+    result = difference(mean(moved, bounds=COUNT), mean(np.zeros(30), bounds=COUNT))
     left_out = (moved.sum() - moved) / 29 - moved.mean()
     error = np.sqrt((left_out**2).sum())
     worth = 2 * 30 / (30 * (left_out**4).sum() / error**4 - 1)
     expected = 2 * t.sf(moved.mean() / error, min(worth, 29))
-    assert found["p"] == pytest.approx(expected, abs=2e-5)
+    assert result["p"] == pytest.approx(expected, abs=2e-5)
 
 
 def test_units_of_one_side_alone_are_left_out_and_counted():
     a = mean([1, 1, 0], units=[1, 2, 3])
     b = mean([0, 0, 0, 1], units=[2, 3, 4, 5])
-    found = difference(a, b)
-    assert (found["n"], found["n_left_out"]) == (2, 3)
-    assert found["difference"] == 0.5
+    result = difference(a, b)
+    assert (result["n"], result["n_left_out"]) == (2, 3)
+    assert result["difference"] == 0.5
     assert difference(mean([1], units=[1]), mean([1], units=[2])) is None
 
 
@@ -123,16 +123,16 @@ def test_units_with_several_values_are_compared_by_their_sums():
     # Predicted beliefs: a story has three of one model's, two of the other's.
     a = mean([1, 1, 0, 1], groups=[1, 1, 1, 2], units=[1, 1, 1, 2])
     b = mean([0, 1, 0], groups=[1, 1, 2], units=[1, 1, 2])
-    found = difference(a, b)
-    assert found["difference"] == pytest.approx(3 / 4 - 1 / 3)
-    assert found["n"] == 2
+    result = difference(a, b)
+    assert result["difference"] == pytest.approx(3 / 4 - 1 / 3)
+    assert result["n"] == 2
 
 
 def test_differences_of_differences_reach_from_minus_two_to_two():
     a, b = (mean([gap] * 4, bounds=DIFFERENCE) for gap in (1.0, -1.0))
-    found = difference(a, b)
-    assert found["difference"] == 2
-    assert found["ci_high"] == 2
+    result = difference(a, b)
+    assert result["difference"] == 2
+    assert result["ci_high"] == 2
 
 
 def told():
@@ -145,8 +145,8 @@ def told():
 
 
 def test_pairs_are_of_models_on_one_method_and_of_methods_less_the_reference():
-    found = differences("demo", told(), ["accuracy"], ["plain"])
-    pairs = found[["varies", "same", "a", "b"]].to_numpy().tolist()
+    result = differences("demo", told(), ["accuracy"], ["plain"])
+    pairs = result[["varies", "same", "a", "b"]].to_numpy().tolist()
     three = [["a", "b"], ["a", "c"], ["b", "c"]]
     assert pairs[:6] == [["model", m, *pair] for m in ("plain", "cot") for pair in three]
     assert pairs[6:] == [["model", "few", "a", "b"]] + [
@@ -160,16 +160,16 @@ def test_pairs_are_of_models_on_one_method_and_of_methods_less_the_reference():
 
 
 def test_holm_is_among_pairs_that_share():
-    found = differences("demo", told(), ["accuracy"], ["plain"])
-    for _, family in found.groupby(["metric", "condition", "varies", "same"]):
+    result = differences("demo", told(), ["accuracy"], ["plain"])
+    for _, family in result.groupby(["metric", "condition", "varies", "same"]):
         expected = multipletests(family["p"], method="holm")[1]
         assert family["p_holm"].tolist() == pytest.approx(expected.tolist())
 
 
 def test_one_model_by_one_method_leaves_nothing_to_compare():
-    found = differences("demo", [("a", "plain", mean([1, 0]))])
-    assert found.empty
-    assert "difference" in found
+    result = differences("demo", [("a", "plain", mean([1, 0]))])
+    assert result.empty
+    assert "difference" in result
 
 
 def test_a_metric_that_is_not_defined_on_the_common_units_has_no_row():
@@ -197,11 +197,11 @@ def of_kinds(right: list, kinds: list) -> Series:
 def test_a_difference_of_two_balanced_means_is_paired_by_answer():
     kinds = ["a"] * 10 + ["b"] * 30
     a, b = of_kinds([1] * 10 + [1, 0] * 15, kinds), of_kinds([1] * 8 + [0] * 2 + [1, 0] * 15, kinds)
-    found = paired.difference(a, b)
-    assert found["difference"] == pytest.approx(0.1)
-    assert found["n_discordant"] == 2
+    result = paired.difference(a, b)
+    assert result["difference"] == pytest.approx(0.1)
+    assert result["n_discordant"] == 2
     # Two of ten gains of one kind, no loss, and half of the weight.
-    assert -0.2 < found["ci_low"] < 0.1 < found["ci_high"] < 0.35
+    assert -0.2 < result["ci_low"] < 0.1 < result["ci_high"] < 0.35
     same = paired.difference(a, a)
     assert (same["difference"], same["p"]) == (0, 1)
 
@@ -210,6 +210,6 @@ def test_shares_of_units_with_several_values_are_a_gap_of_two_shares():
     units = [f"{n // 2}" for n in range(40)]
     values = pd.Series([1.0] * 39 + [0.0], units)
     groups = values.index.to_series()
-    found = paired.difference(*[Series("share", "all", values, groups)] * 2)
-    assert (found["difference"], found["ci_method"]) == (0, PAIRED)
-    assert 0 < found["ci_high"] < 0.2
+    result = paired.difference(*[Series("share", "all", values, groups)] * 2)
+    assert (result["difference"], result["ci_method"]) == (0, PAIRED)
+    assert 0 < result["ci_high"] < 0.2

@@ -51,8 +51,8 @@ def test_order_is_that_of_the_responses_and_items_may_be_left_over():
 
 def test_index_of_the_tables_does_not_matter():
     table = responses(("two", "b"), ("one", "a")).set_axis([5, 5])
-    found = [item["answer"] for item, _ in paired(table, ITEMS.set_axis([9, 9]))]
-    assert found == ["Yes", "No"]
+    result = [item["answer"] for item, _ in paired(table, ITEMS.set_axis([9, 9]))]
+    assert result == ["Yes", "No"]
 
 
 @pytest.mark.parametrize("name", ["item_id", "model", "method", "response"])

@@ -187,26 +187,3 @@ def test_any_text_in_the_form_is_read_or_refused_in_words(items, tmp_path, text)
         participants.read(path, items)
     except InputError as error:
         assert str(path) in str(error)
-
-
-@needs_data
-def test_an_interval_over_people_is_of_the_same_numbers_as_one_over_templates(items, tmp_path):
-    """Participants and templates change places, as on the page."""
-    rows = []
-    for template in range(4):
-        for person in range(6):
-            for condition in ("true_belief", "false_belief"):
-                asked = id_of(items, "forward_action", condition, template)
-                is_right = person > 1 or condition == "true_belief"
-                answer = right(items, asked) if is_right else wrong(items, asked)
-                rows.append((f"p{person}", asked, answer, ""))
-    scores = scored(participants.read(written(tmp_path, rows), items), items)
-    swapped = scores.assign(group_id=scores["sample"], sample=scores["group_id"])
-    by_template, by_person = (
-        bigtom.metrics(table).query("metric == 'tb_and_fb'").iloc[0] for table in (scores, swapped)
-    )
-    assert by_template["value"] == by_person["value"] == pytest.approx(4 / 6)
-    assert (by_template["n"], by_template["n_groups"]) == (24, 4)
-    assert (by_person["n"], by_person["n_groups"]) == (24, 6)
-    # People differ here, and templates do not.
-    assert by_person["ci_high"] - by_person["ci_low"] > 0.5

@@ -27,8 +27,8 @@ def items(**columns):
     rows = []
     for n, side in enumerate(SIDES):
         row = {name: make(n, side) for name, make in (plain | columns).items()}
-        other = next(text for text in row["choices"] if text != row["answer"])
-        row |= {"reality": row["answer"] if side else other, "question": "What next?"}
+        second = next(text for text in row["choices"] if text != row["answer"])
+        row |= {"reality": row["answer"] if side else second, "question": "What next?"}
         row |= {"item_id": f"s{n}/behavior", "group_id": f"g{n}", "question_type": "behavior"}
         rows.append(row | {"variant": "main", "benchmark": "simpletom"})
     return pd.DataFrame(rows)
@@ -145,9 +145,9 @@ def our_choices(name):
     if name == "fantom":
         return readers.choices(fantom, fantom.read_released(data / "fantom.json"), "short")
     items = simpletom.read_released(data / "questions")
-    found = readers.choices(simpletom, items, "none")
+    result = readers.choices(simpletom, items, "none")
     # In the paper's protocol the other two questions have one answer; twins are what balances them.
-    return found[found["kind"].str.startswith("behavior")]
+    return result[result["kind"].str.startswith("behavior")]
 
 
 @pytest.mark.parametrize(("name", "most"), [("bigtom", 0.6), ("fantom", 0.7), ("simpletom", 0.6)])
@@ -155,7 +155,8 @@ def test_a_reader_that_does_not_tell_versions_gets_little_on_our_items(name, mos
     results = readers.table(our_choices(name))
     # The answer to "what does she perceive?" has the words of the percept: a test of reading.
     is_percept = results["kind"].str.contains("percept_to_belief")
-    tells_versions = results["reader"].isin(cues.BY_VERSION)
+    by_words = r"(?:words|word pairs) of the (?:last sentence|story|lines)"
+    tells_versions = results["reader"].str.match(f"number of|who speaks near|{by_words}")
     results = results[~results["control"] & ~is_percept & ~tells_versions]
     assert results["value"].max() <= most
 

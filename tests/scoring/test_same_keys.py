@@ -49,8 +49,8 @@ def test_fact_and_belief_of_fantom_whose_answers_are_one_text_are_found():
     record["factQA"]["wrong_answer"] = record["factQA"]["correct_answer"]
     belief = record["beliefQAs"][0]
     belief["wrong_answer"] = belief["correct_answer"].upper()
-    found = same_keys.same_keys(fantom.compose([record]))
-    likeness = dict(zip(found["item_id"], found["likeness"], strict=True))
+    result = same_keys.same_keys(fantom.compose([record]))
+    likeness = dict(zip(result["item_id"], result["likeness"], strict=True))
     assert likeness == {
         "0-0-0/fact": "identical",
         "0-0-0/belief_dist:0": "nearly identical",
@@ -60,9 +60,9 @@ def test_fact_and_belief_of_fantom_whose_answers_are_one_text_are_found():
 
 def test_options_of_bigtom_that_differ_by_a_full_stop_are_found_in_every_condition():
     row = MEI | {"belief_answer_aware": MEI["belief_answer_not_aware"].rstrip(".")}
-    found = same_keys.same_keys(bigtom.compose(template_table([row])))
-    assert len(found) == 17  # all conditions that ask for a belief
-    assert set(found["likeness"]) == {"nearly identical"}
+    result = same_keys.same_keys(bigtom.compose(template_table([row])))
+    assert len(result) == 17  # all conditions that ask for a belief
+    assert set(result["likeness"]) == {"nearly identical"}
 
 
 def test_belief_that_stands_twice_in_a_gold_table_is_found_once():
@@ -72,8 +72,8 @@ def test_belief_that_stands_twice_in_a_gold_table_is_found_once():
     item = {"item_id": "1", "group_id": "1", "source": "authored", "choices": []}
     item["answer"] = pd.Series([row, again, second_order]).to_json(orient="records")
     stages = [item | {"question_type": kind} for kind in ("extraction", "labelling")]
-    found = same_keys.same_keys(pd.DataFrame(stages))
-    assert found["question_type"].tolist() == ["labelling"]
+    result = same_keys.same_keys(pd.DataFrame(stages))
+    assert result["question_type"].tolist() == ["labelling"]
 
 
 def released(count: int, same: tuple[int, ...]) -> pd.DataFrame:

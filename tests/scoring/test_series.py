@@ -6,7 +6,7 @@ import pytest
 
 from tomlab.records.tidy import FEW_RIGHT, OUTCOMES, RARE, check
 from tomlab.scoring.paired import differences
-from tomlab.scoring.series import Series, Statistic, interval, metric_row, over_all, table
+from tomlab.scoring.series import Series, Statistic, interval_of, metric_row, over_all, table
 from tomlab.scoring.stats import COUNT, DIFFERENCE, cluster_interval, ratio
 
 WHOSE = {"benchmark": "bigtom", "model": "mine", "method": "0-shot"}
@@ -15,9 +15,9 @@ GROUPS = pd.Series(["a", "a", "b", "b"])
 
 def test_row_says_whose_it_is_and_what_it_measures():
     values = pd.Series([1, 0, 1, 1])
-    found = metric_row(Series("accuracy", "all", values, GROUPS), WHOSE)
+    result = metric_row(Series("accuracy", "all", values, GROUPS), WHOSE)
     interval = cluster_interval(values, GROUPS)
-    assert found == {**WHOSE, "metric": "accuracy", "condition": "all", **vars(interval)}
+    assert result == {**WHOSE, "metric": "accuracy", "condition": "all", **vars(interval)}
 
 
 def test_bounds_are_those_of_the_series():
@@ -62,9 +62,9 @@ def of_labels(rare):
 @pytest.mark.parametrize("rare", [9, 10])
 def test_a_label_in_fewer_than_ten_groups_has_no_interval_and_no_p(rare):
     told = [("mine", "plain", of_labels(rare)), ("yours", "plain", of_labels(rare))]
-    [found, _] = check(table("omnitom", told), "metrics").to_dict("records")
-    assert 0.6 < found["value"] < 0.7
-    assert (found["ci_method"] == RARE) == np.isnan(found["ci_low"]) == (rare < 10)
+    [result, _] = check(table("omnitom", told), "metrics").to_dict("records")
+    assert 0.6 < result["value"] < 0.7
+    assert (result["ci_method"] == RARE) == np.isnan(result["ci_low"]) == (rare < 10)
     [row] = differences("omnitom", told).to_dict("records")
     assert np.isnan([row["ci_low"], row["p"], row["p_holm"]]).all() == (rare < 10)
 
@@ -87,6 +87,6 @@ def test_right_answers_in_one_to_four_groups_have_no_interval_and_no_p(groups_wi
         ("yours", "plain", of_right_answers(8)),
     ]
     is_few = groups_with in (1, 4)
-    assert (interval(told[0][2]).ci_method == FEW_RIGHT) == is_few
+    assert (interval_of(told[0][2]).ci_method == FEW_RIGHT) == is_few
     (row,) = differences("b", iter(told)).to_dict("records")
     assert np.isnan(row["p"]) == np.isnan(row["ci_low"]) == (groups_with < 5)

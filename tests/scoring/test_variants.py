@@ -28,7 +28,7 @@ def scores(asked_as: str, chosen: list, sample: int = 0, **columns) -> pd.DataFr
     return ITEMS[["item_id", "group_id"]].assign(**told | columns)
 
 
-def found(*tables: pd.DataFrame) -> dict[str, pd.Series]:
+def result(*tables: pd.DataFrame) -> dict[str, pd.Series]:
     """The rows of one variant by metric."""
     table = variants(pd.concat(tables, ignore_index=True), ITEMS, "group_id")
     assert table["asked_as"].nunique() == 1
@@ -36,7 +36,7 @@ def found(*tables: pd.DataFrame) -> dict[str, pd.Series]:
 
 
 def test_who_always_names_the_second_option_has_no_first_one_and_half_of_both_orders():
-    told = found(scores("", ["no"] * 4), scores(REVERSED, ["yes"] * 4, sample=1))
+    told = result(scores("", ["no"] * 4), scores(REVERSED, ["yes"] * 4, sample=1))
     assert told["first_option"]["value"] == 0
     assert told["first_option"]["n"] == 8
     assert told["both"]["value"] == 0.5
@@ -45,7 +45,7 @@ def test_who_always_names_the_second_option_has_no_first_one_and_half_of_both_or
 
 def test_who_knows_the_answer_gives_it_in_both_orders():
     answers = list(ITEMS["answer"])
-    told = found(scores("", answers), scores(REVERSED, answers, sample=1))
+    told = result(scores("", answers), scores(REVERSED, answers, sample=1))
     ones = ("as_asked", "varied", "both", "same_answer", "both_right")
     assert [told[metric]["value"] for metric in ones] == [1] * 5
     assert told["first_option"]["value"] == 0.5
@@ -54,8 +54,8 @@ def test_who_knows_the_answer_gives_it_in_both_orders():
 
 def test_numbers_are_those_counted_by_hand():
     # As asked: right, right, wrong, unread. Reversed: right, wrong, wrong, right.
-    plain, other = ["yes", "no", "no", None], ["yes", "yes", "no", "no"]
-    told = found(scores("", plain), scores(REVERSED, other, sample=1))
+    plain, second = ["yes", "no", "no", None], ["yes", "yes", "no", "no"]
+    told = result(scores("", plain), scores(REVERSED, second, sample=1))
     values = {metric: row["value"] for metric, row in told.items()}
     assert values == {
         "as_asked": 2 / 4,
@@ -79,7 +79,7 @@ def test_numbers_are_those_counted_by_hand():
 
 def test_a_wording_has_no_order_and_repeats_are_held_against_their_own():
     first, again = ["yes", "no", "no", "no"], ["no", "no", "no", "no"]
-    told = found(
+    told = result(
         scores("", first),
         scores("", again, sample=1),
         scores("reworded", first, sample=2),
@@ -91,15 +91,15 @@ def test_a_wording_has_no_order_and_repeats_are_held_against_their_own():
 
 
 def test_only_questions_put_both_ways_count():
-    told = found(scores("", ["yes"] * 4), scores("reworded", ["no"] * 4, sample=1)[:2])
+    told = result(scores("", ["yes"] * 4), scores("reworded", ["no"] * 4, sample=1)[:2])
     assert told["as_asked"]["value"] == 0.5
     assert (told["as_asked"]["n"], told["as_asked"]["n_groups"]) == (2, 1)
 
 
 def test_scores_that_are_no_verdicts_are_compared_alone():
     plain = scores("", [None] * 4, outcome="scored", score=0.5)
-    other = scores("reworded", [None] * 4, 1, outcome="scored", score=0.25)
-    told = found(plain, other)
+    second = scores("reworded", [None] * 4, 1, outcome="scored", score=0.25)
+    told = result(plain, second)
     assert set(told) == {"as_asked", "varied", "both", "difference"}
     assert told["difference"]["value"] == -0.25
 

@@ -2,12 +2,10 @@
 
 import shutil
 
-import numpy as np
 import pandas as pd
 import pytest
 import yaml
 from statsmodels.stats.contingency_tables import mcnemar
-from statsmodels.stats.proportion import proportion_confint
 
 from tomlab.errors import InputError
 from tomlab.paths import PUBLISHED
@@ -135,43 +133,12 @@ def test_unreadable_answers_earn_nothing_and_are_those_of_one_model(series):
 def test_both_counts_only_items_of_which_both_were_answered():
     rows = pd.DataFrame({"model": "m", "row": [0, 0, 1, 2, 2], "right": [1.0, 1, 1, 1, 0]})
     rows["contingency"] = ["t", "f", "t", "t", "f"]
-    found = verdicts.shares(rows, "contingency").set_index("contingency")
-    assert found["n"].to_dict() == {"f": 2, "t": 3, "both": 2}
-    assert found["value"].to_dict() == {"f": 0.5, "t": 1, "both": 0.5}
+    result = verdicts.shares(rows, "contingency").set_index("contingency")
+    assert result["n"].to_dict() == {"f": 2, "t": 3, "both": 2}
+    assert result["value"].to_dict() == {"f": 0.5, "t": 1, "both": 0.5}
 
 
 # What was computed from the files before they came here (Wilson's intervals)
-
-
-@pytest.mark.parametrize(
-    ("model", "share", "low", "high"),
-    [
-        ("Claude Opus 4.6", 0.975, 0.943, 0.989),
-        ("GPT-4o", 0.935, 0.892, 0.962),
-        ("Claude Haiku 4.5", 0.905, 0.856, 0.938),
-        ("Claude Sonnet 4.6", 0.880, 0.828, 0.918),
-        ("GPT-4o mini", 0.835, 0.777, 0.880),
-    ],
-)
-def test_both_right_of_models_that_copied_an_answer(series, model, share, low, high):
-    own = right(series, "generated", model)
-    assert (len(own), own.mean()) == (200, share)
-    found = proportion_confint(own.sum(), len(own), method="wilson")
-    assert np.round(found, 3).tolist() == [low, high]
-
-
-@pytest.mark.parametrize(
-    ("base", "tuned", "shares"),
-    [
-        ("Qwen2.5-7B", "Qwen2.5-7B-Instruct", (0.44, 0.735)),
-        ("OLMo-2-7B", "OLMo-2-7B-Instruct", (0.26, 0.70)),
-        ("Gemma-2-9B", "Gemma-2-9B-it", (0.31, 0.715)),
-        ("Qwen2.5-3B", "Qwen2.5-3B-Instruct", (0.35, 0.35)),
-    ],
-)
-def test_both_right_by_likelihood_of_a_base_and_a_tuned_model(series, base, tuned, shares):
-    found = [right(series, "loglikelihood", model).mean() for model in (base, tuned)]
-    assert tuple(found) == shares
 
 
 def test_opus_is_right_alone_on_20_templates_and_sonnet_on_one(series):
@@ -179,36 +146,12 @@ def test_opus_is_right_alone_on_20_templates_and_sonnet_on_one(series):
     assert ((opus > sonnet).sum(), (opus < sonnet).sum()) == (20, 1)
 
 
-def test_false_belief_alone_misleads(series):
-    found = {
-        part: right(series, "loglikelihood", "Qwen2.5-0.5B", part).mean()
-        for part in ("false_belief", "both")
-    }
-    assert found == {"false_belief": 0.775, "both": 0.025}
-
-
-def test_gemini_pro_has_234_answers(series):
-    assert (series["generated"]["model"] == "Gemini 2.5 Pro").sum() == 234
-    assert len(right(series, "generated", "Gemini 2.5 Pro")) == 112
-
-
-def test_hardly_any_model_gives_the_keyed_answer_of_row_150(series):
-    counts = {
-        name: rows[(rows["row"] == 150) & (rows["contingency"] == "false_belief")]["right"]
-        for name, rows in series.items()
-    }
-    whole = series["generated"]["model"] != "Gemini 2.5 Pro"
-    generated = counts["generated"][whole]
-    assert (len(generated), generated.sum()) == (8, 0)
-    assert (len(counts["loglikelihood"]), counts["loglikelihood"].sum()) == (20, 1)
-
-
 def test_simpletom_explicit_and_applied():
     _, series = verdicts.read(SIMPLETOM)
-    found = verdicts.shares(series["generated"], "question")
-    found = found.pivot(index="model", columns="question", values="value").round(2)
-    assert found.loc["Claude Sonnet 4", ["mental_state", "behavior"]].tolist() == [0.99, 0.93]
-    assert found.loc["gpt-oss-20b", ["mental_state", "behavior"]].tolist() == [0.99, 0.52]
+    result = verdicts.shares(series["generated"], "question")
+    result = result.pivot(index="model", columns="question", values="value").round(2)
+    assert result.loc["Claude Sonnet 4", ["mental_state", "behavior"]].tolist() == [0.99, 0.93]
+    assert result.loc["gpt-oss-20b", ["mental_state", "behavior"]].tolist() == [0.99, 0.52]
 
 
 # True against false belief
@@ -217,12 +160,12 @@ def test_simpletom_explicit_and_applied():
 def test_only_claude_sonnet_finds_true_belief_harder_by_more_than_chance(series):
     """Of the models that copied an answer, after Holm's correction over all nine of them."""
     rows = series["generated"]
-    found = verdicts.compare_conditions(rows, "contingency", "true_belief", "false_belief")
-    found = found.set_index("model")
-    assert len(found) == 9
-    assert (found["value"] < 0).sum() == 7
-    assert found.index[found["p_holm"] < 0.05].tolist() == ["Claude Sonnet 4.6"]
-    sonnet = found.loc["Claude Sonnet 4.6"]
+    result = verdicts.compare_conditions(rows, "contingency", "true_belief", "false_belief")
+    result = result.set_index("model")
+    assert len(result) == 9
+    assert (result["value"] < 0).sum() == 7
+    assert result.index[result["p_holm"] < 0.05].tolist() == ["Claude Sonnet 4.6"]
+    sonnet = result.loc["Claude Sonnet 4.6"]
     assert (sonnet["only_a"], sonnet["only_b"]) == (2, 22)
 
 
@@ -237,13 +180,6 @@ def test_p_is_that_of_mcnemars_exact_test(only_a, only_b):
 def test_only_items_that_both_sides_have_are_compared():
     a = pd.Series([1.0, 1, 0, 1], [0, 1, 2, 3])
     b = pd.Series([0.0, 1, 1], [0, 1, 2])
-    found = verdicts.compare(a, b)
-    assert (found["n"], found["only_a"], found["only_b"]) == (3, 1, 1)
-    assert (found["value"], found["p"]) == (0, 1)
-
-
-def test_27_models_were_asked_about_bigtom_and_29_with_simpletoms(series):
-    bigtom = {model for rows in series.values() for model in rows["model"]}
-    _, simpletom = verdicts.read(SIMPLETOM)
-    everywhere = bigtom | {model for rows in simpletom.values() for model in rows["model"]}
-    assert (len(bigtom), len(everywhere)) == (27, 29)
+    result = verdicts.compare(a, b)
+    assert (result["n"], result["only_a"], result["only_b"]) == (3, 1, 1)
+    assert (result["value"], result["p"]) == (0, 1)

@@ -118,9 +118,8 @@ class Price(params.Section):
 class Batch(params.Section):
     """How a model is asked in batches; see docs/batches.md."""
 
-    to: Literal["vendor", "files"] = "vendor"
     poll: float = Field(30, gt=0)  # seconds between two looks
-    requests: params.Size | None = None  # most of a batch or file, within the vendor's limit
+    requests: params.Size | None = None  # most of a batch, within the vendor's limit
     # Most batches under way, where the vendor's queue is short.
     at_once: params.Workers | None = None
 

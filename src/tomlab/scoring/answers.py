@@ -14,7 +14,7 @@ from tomlab.errors import InputError
 from tomlab.models.content import has_error
 from tomlab.models.specs import FILTERED
 from tomlab.records.files import shown
-from tomlab.records.tidy import AS_ASKED, REVERSED
+from tomlab.records.tidy import AS_ASKED, KEY, REVERSED
 
 # Openings of an answer that declines. Only read when no option could be found.
 _REFUSAL = re.compile(
@@ -38,8 +38,13 @@ def unanswered(text: str, finish_reason: str, open_thought: bool) -> str:
 
 _NEEDED = ("item_id", "model", "method", "response")
 # What responses from elsewhere may leave out.
-_DEFAULTS = {"sample": 0, "finish_reason": "stop", "error": None, "completion_tokens": 0}
-_DEFAULTS |= {"asked_as": AS_ASKED}
+_DEFAULTS = {
+    "sample": 0,
+    "finish_reason": "stop",
+    "error": None,
+    "completion_tokens": 0,
+    "asked_as": AS_ASKED,
+}
 
 
 def pairs(
@@ -50,37 +55,54 @@ def pairs(
     missing columns, what is no text, an answer that is missing without an error, unknown items or
     methods and doubled rows.
     """
-    if missing := [name for name in _NEEDED if name not in responses]:
-        raise InputError(f"responses: missing columns {', '.join(missing)}")
-    kinds = dict.fromkeys(_NEEDED, str) | ({"sample": Real} if "sample" in responses else {})
-    for name, kind in kinds.items():
-        values = responses[name].to_numpy(dtype=object)
-        odd = responses.loc[[not isinstance(value, kind) for value in values], name]
-        if name == "response":
-            _demand_errors(responses.loc[odd[odd.isna()].index])
-            odd = odd.dropna()  # a failed request has none
-        for row, found in odd.items():
-            expected = "text" if kind is str else "a number"
-            told = f"row {row}, field {name}: found {shown(found)}, expected {expected}"
-            raise InputError(f"responses: {told} ({len(odd)} such rows)")
-    by_id = {item["item_id"]: item for item in _records(items)}
-    if unknown := sorted(set(responses["item_id"]) - set(by_id)):
-        raise InputError(f"responses: no item {unknown[0]!r} ({len(unknown)} unknown in all)")
-    if unknown := sorted(set(responses["method"]) - set(methods)):
-        raise InputError(f"responses: no method {unknown[0]!r}; there are: {', '.join(methods)}")
+    _demand_types(responses)
+    items_by_id = {item["item_id"]: item for item in _records(items)}
+    unknown_items = sorted(set(responses["item_id"]) - set(items_by_id))
+    if unknown_items:
+        message = f"no item {unknown_items[0]!r} ({len(unknown_items)} unknown in all)"
+        raise InputError(f"responses: {message}")
+    unknown_methods = sorted(set(responses["method"]) - set(methods))
+    if unknown_methods:
+        message = f"no method {unknown_methods[0]!r}; there are: {', '.join(methods)}"
+        raise InputError(f"responses: {message}")
     responses = responses[~responses["method"].isin(first_methods(methods))]
-    filled = [_DEFAULTS | response for response in _records(responses)]
-    keys = [tuple(r[name] for name in ("item_id", "model", "method", "sample")) for r in filled]
-    if doubled := [key for key, times in Counter(keys).items() if times > 1]:
-        raise InputError(f"responses: {doubled[0]} stands more than once ({len(doubled)} do)")
-    return [(as_shown(by_id[r["item_id"]], r), r) for r in filled]
+    asked = []
+    keys = Counter()
+    for record in _records(responses):
+        response = _DEFAULTS | record
+        keys[tuple(response[name] for name in KEY)] += 1
+        asked.append((as_shown(items_by_id[response["item_id"]], response), response))
+    repeated = [key for key, times in keys.items() if times > 1]
+    if repeated:
+        raise InputError(f"responses: {repeated[0]} stands more than once ({len(repeated)} do)")
+    return asked
 
 
 def _records(table: pd.DataFrame) -> list[dict]:
     """The rows of a table; many times as fast as pandas makes them of columns of text."""
-    names = [*table.columns]
-    columns = [table[name].tolist() for name in names]
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    columns = [table[name].tolist() for name in table.columns]
+    return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _demand_types(responses: pd.DataFrame) -> None:
+    """`InputError` for missing columns, what is no text and what is no number."""
+    missing = [name for name in _NEEDED if name not in responses]
+    if missing:
+        raise InputError(f"responses: missing columns {', '.join(missing)}")
+    for name in [*_NEEDED, "sample"]:
+        if name not in responses:
+            continue
+        expected = Real if name == "sample" else str
+        values = responses[name].astype(object)
+        wrong = values[[not isinstance(value, expected) for value in values]]
+        if name == "response":
+            _demand_errors(responses.loc[wrong.index[wrong.isna()]])
+            wrong = wrong.dropna()  # a failed request has none
+        if len(wrong):
+            where = f"row {wrong.index[0]}, field {name}"
+            kind = "a number" if name == "sample" else "text"
+            found = f"found {shown(wrong.iloc[0])}, expected {kind} ({len(wrong)} such rows)"
+            raise InputError(f"responses: {where}: {found}")
 
 
 def _demand_errors(without_text: pd.DataFrame) -> None:
@@ -90,12 +112,12 @@ def _demand_errors(without_text: pd.DataFrame) -> None:
     if "error" in without_text:
         without_text = without_text[~without_text["error"].map(has_error)]
     if len(without_text):
-        where = f"row {without_text.index[0]}, field response"
-        found = f"found no text, and no error ({len(without_text)} such rows)"
-        read = "`tomlab.records.files.read_answers` reads a CSV's answers as they stand there"
-        pandas = "`pd.read_csv` does so with keep_default_na=False"
-        failed_ = "A request that failed needs its message in the column `error`."
-        raise InputError(f"responses: {where}: {found}; {read}, {pandas}. {failed_}")
+        raise InputError(
+            f"responses: row {without_text.index[0]}, field response: found no text, and no error"
+            f" ({len(without_text)} such rows); `tomlab.records.files.read_answers` reads a CSV's"
+            " answers as they stand there, `pd.read_csv` does so with keep_default_na=False. A"
+            " request that failed needs its message in the column `error`."
+        )
 
 
 def first_methods(methods: Mapping[str, Any]) -> set[str]:
@@ -105,10 +127,12 @@ def first_methods(methods: Mapping[str, Any]) -> set[str]:
 
 def as_shown(item: dict, response: Mapping) -> dict:
     """An item with its options in the order in which they were shown for a response."""
-    if isinstance(shown := response.get("options_shown"), str) and shown:  # of `asking.taken`
-        return item | {"choices": json.loads(shown)}
-    is_reversed = response.get("asked_as") == REVERSED
-    return item | {"choices": [*item["choices"]][::-1]} if is_reversed else item
+    options_shown = response.get("options_shown")  # of `asking.taken`
+    if isinstance(options_shown, str) and options_shown:
+        return item | {"choices": json.loads(options_shown)}
+    if response.get("asked_as") == REVERSED:
+        return item | {"choices": list(item["choices"])[::-1]}
+    return item
 
 
 def baselines(item: Mapping, method: str, seed: int) -> dict[str, str]:

@@ -3,7 +3,7 @@
 import random
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -17,7 +17,8 @@ from tomlab.scoring.visible import visible
 YES_NO = ("yes", "no")
 # How the options of items are ordered: by the run's own seed, or as a benchmark's released code
 # draws them (`run.orders_as`).
-OURS, AS_RELEASED = "ours", "release"
+OURS = "ours"
+AS_RELEASED = "release"
 
 
 class Reading(NamedTuple):
@@ -31,8 +32,12 @@ class Reading(NamedTuple):
 def no_option(text: str, finish_reason: str, open_thought: bool, why: str) -> Reading:
     """The reading of an answer in which no option was found; `why`: the rule if it is unparsed."""
     outcome = unanswered(text, finish_reason, open_thought)
-    rules = {"truncated": "cut off before an option was settled", "refused": "declines to answer"}
-    return Reading(outcome, None, rules.get(outcome, why if text else "empty"))
+    rules = {
+        "truncated": "cut off before an option was settled",
+        "refused": "declines to answer",
+        "unparsed": why if text else "empty",
+    }
+    return Reading(outcome, None, rules[outcome])
 
 
 def judged(
@@ -50,9 +55,10 @@ def judged(
         outcome, rule = lost(response)  # "error", or "refused" by a vendor's filter
         return Reading(outcome, None, rule)
     reading = read(response["response"], response["finish_reason"], cot)
-    key = by_text and named_by_text(item, response["response"], keys)
-    if key and reading.outcome == "unparsed":
-        reading = Reading("answered", key, "is an option's text without its letter")
+    if by_text and reading.outcome == "unparsed":
+        key = named_by_text(item, response["response"], keys)
+        if key is not None:
+            reading = Reading("answered", key, "is an option's text without its letter")
     if reading.key is None:  # unreadable, cut off or refused
         return reading
     if reading.key not in keys[: len(item["choices"])]:
@@ -65,9 +71,10 @@ def named_by_text(item: Mapping, text: str, keys: Sequence[str]) -> str | None:
     """The key of the one option whose text is the whole answer, but for quotes around it, a final
     stop and case; None if there is none. No benchmark's protocol reads that.
     """
-    said = _bare(visible(text)[0])
-    named = [key for key, o in zip(keys, item["choices"], strict=False) if _bare(o) == said]
-    return named[0] if len(named) == 1 else None
+    answer = _bare(visible(text)[0])
+    options = zip(keys, item["choices"], strict=False)
+    matches = [key for key, option in options if _bare(option) == answer]
+    return matches[0] if len(matches) == 1 else None
 
 
 def _bare(text: str) -> str:
@@ -79,42 +86,64 @@ def was_read(scored: Mapping) -> bool:
     return scored.get("outcome") in ("correct", "wrong")
 
 
+def scored(
+    item: Mapping,
+    response: Mapping,
+    verdict: Reading,
+    keys: Sequence[str],
+    conditions: Sequence[str],
+) -> dict:
+    """A row of the scores table: whose answer, `conditions`, verdict, and the `chosen` text."""
+    row = {name: response[name] for name in ("item_id", "model", "method", "sample", "asked_as")}
+    row |= {name: item[name] for name in conditions}
+    row["outcome"] = verdict.outcome
+    row["score"] = float(verdict.outcome == "correct")
+    row["chosen"] = None if verdict.key is None else item["choices"][keys.index(verdict.key)]
+    return row
+
+
 def table_of(
-    rows: Sequence[Mapping], both: Sequence[tuple], keys: Sequence[str], where: str
+    rows: Sequence[Mapping],
+    asked: Sequence[tuple[Mapping, Mapping]],
+    keys: Sequence[str],
+    where: str,
 ) -> pd.DataFrame:
-    """The checked scores table of rows, one for each item and response of `both`, with the column
+    """The checked scores table of rows, one for each item and response of `asked`, with the column
     `words` (see `words_of`). Warns where more than half of the answers to questions with options
     are unreadable, and `by_text` reads some.
     """
     if not rows:
         raise InputError("responses: found no answers to score, expected at least one")
-    asked = [one for one in zip(rows, both, strict=True) if len(one[1][0]["choices"])]
-    unread = [pair for row, pair in asked if row["outcome"] == "unparsed"]
-    found = sum(named_by_text(i, r["response"], keys) is not None for i, r in unread)
-    if found and 2 * len(unread) > len(asked):
-        told = f"{where}: {len(unread):,} of {len(asked):,} answers are unreadable"
-        told += f"; {found:,} of these are an option's text without its letter"
-        warnings.warn(f"{told}, which score(…, by_text=True) reads", stacklevel=3)
-    words = [words_of(*one, row.get("chosen"), keys) for row, one in zip(rows, both, strict=True)]
+    words = []
+    n_choosing = 0
+    unreadable = []
+    for row, (item, response) in zip(rows, asked, strict=True):
+        words.append(words_of(item, response, row.get("chosen"), keys))
+        if len(item["choices"]):
+            n_choosing += 1
+            if row["outcome"] == "unparsed":
+                unreadable.append(named_by_text(item, response["response"], keys))
+    n_by_text = len(unreadable) - unreadable.count(None)
+    if n_by_text and 2 * len(unreadable) > n_choosing:
+        warnings.warn(
+            f"{where}: {len(unreadable):,} of {n_choosing:,} answers are unreadable; {n_by_text:,}"
+            " of these are an option's text without its letter, which score(…, by_text=True) reads",
+            stacklevel=3,
+        )
     return check(pd.DataFrame(rows).assign(words=words), "scores", where)
 
 
-def credited_unread(scores: pd.DataFrame) -> pd.Series:
-    """By method, how many answers the released rule credits of those that nothing was read of here:
-    unreadable, cut off or refused.
+def credited_unread_in_words(scores: pd.DataFrame) -> str:
+    """A sentence on how many answers the released rule credits of those that nothing was read of
+    here: unreadable, cut off or refused.
     """
     is_unread = scores["outcome"].isin(["unparsed", "truncated", "refused"])
-    is_credited = is_unread & scores["by_released_rule"].eq(True)
-    return is_credited.groupby(scores["method"], sort=False).sum()
-
-
-def credited_unread_in_words(scores: pd.DataFrame) -> str:
-    """A sentence with the numbers of `credited_unread`."""
-    counts = credited_unread(scores)
-    total = int(counts.sum())
-    if total == 0:
+    credited = int((is_unread & scores["by_released_rule"].eq(True)).sum())
+    if credited == 0:
         return "It would credit none of the answers that are unreadable, cut off or refused here."
-    return f"It would credit {total:,} more answers, which are unreadable, cut off or refused here."
+    return (
+        f"It would credit {credited:,} more answers, which are unreadable, cut off or refused here."
+    )
 
 
 def words_of(item: Mapping, response: Mapping, chosen: str | None, keys: Sequence[str]) -> str:
@@ -126,19 +155,20 @@ def words_of(item: Mapping, response: Mapping, chosen: str | None, keys: Sequenc
     options = list(item["choices"])
     if chosen not in options:
         return ""
-    key = keys[options.index(chosen)].casefold()
-    texts, beside = re.split(_LETTER.format("".join(keys)), visible(response["response"])[0]), []
-    for before, letter, behind in zip(texts[::2], texts[1::2], texts[2::2], strict=False):
-        if letter.casefold() == key:
-            beside += [behind, re.split(_STOP, before)[-1]]
-    if found := [option for text in beside if (option := _option_in(text, options))]:
-        return "same" if found[0] == chosen else "other"
+    answer, _ = visible(response["response"])
+    texts = _beside_letter(answer, keys[options.index(chosen)], keys)
+    for text in texts:
+        option = _option_in(text, options)
+        if option:
+            return "same" if option == chosen else "other"
     shown = re.findall(_SHOWN, str(response.get("messages")).replace("\\n", "\n"))
-    others = {_plain(option) for option in shown}.difference(map(_plain, options))
-    found = [(option, text) for text in beside if (option := _option_in(text, others))]
-    # A word or two, such as "Yes", must be all that the sentence says.
-    told = [len(option.split()) >= FEW or option == _sentence(text) for option, text in found]
-    return "elsewhere" if any(told) else ""
+    foreign = {_plain(option) for option in shown}.difference(map(_plain, options))
+    for text in texts:
+        option = _option_in(text, foreign)
+        # A word or two, such as "Yes", must be all that the sentence says.
+        if option and (len(option.split()) >= FEW or option == _sentence(text)):
+            return "elsewhere"
+    return ""
 
 
 # A letter that stands for an option, as in "(A)", "a)Mei", "**B**", "A: Yes" or "A" on its line.
@@ -148,24 +178,51 @@ _STOP = r"[.!?\n]"  # the end of a sentence
 FEW = 3  # an option of fewer words is only looked for at the beginning of what stands with a letter
 
 
-def _option_in(said: str, options: Sequence[str]) -> str | None:
+def _beside_letter(text: str, key: str, keys: Sequence[str]) -> list[str]:
+    """What stands behind a letter, and before it in its sentence, wherever a text has it."""
+    pieces = re.split(_LETTER.format("".join(keys)), text)
+    texts = pieces[::2]
+    beside = []
+    for number, letter in enumerate(pieces[1::2]):
+        if letter.casefold() == key.casefold():
+            beside.append(texts[number + 1])
+            beside.append(re.split(_STOP, texts[number])[-1])
+    return beside
+
+
+def _option_in(text: str, options: Collection[str]) -> str | None:
     """The option whose words a text begins with; else the only one that its first sentence holds,
-    or clearly repeats: most words of the option, some that no other has, and none of another's own.
+    or clearly repeats.
     """
-    texts = {option: _plain(option) for option in sorted(options, key=len, reverse=True)}
-    if found := [o for o, text in texts.items() if f"{_plain(said)} ".startswith(f"{text} ")]:
-        return found[0]  # the longest
-    sentence = _sentence(said)
-    texts = {option: text for option, text in texts.items() if len(text.split()) >= FEW}
-    held = [option for option, text in texts.items() if f" {text} " in f" {sentence} "]
-    if held and all(texts[option] in texts[held[0]] for option in held):
+    plain_options = {option: _plain(option) for option in options}
+    longest_first = sorted(options, key=len, reverse=True)
+    for option in longest_first:
+        if f"{_plain(text)} ".startswith(f"{plain_options[option]} "):
+            return option
+    sentence = _sentence(text)
+    long_enough = [o for o in longest_first if len(plain_options[o].split()) >= FEW]
+    held = [option for option in long_enough if f" {plain_options[option]} " in f" {sentence} "]
+    if held and all(plain_options[option] in plain_options[held[0]] for option in held):
         return held[0]
-    words, spoken = {o: {*text.split()} for o, text in texts.items()}, {*sentence.split()}
-    own = {o: words[o].difference(*(words[p] for p in words if p != o)) for o in words}
-    near = [option for option in words if own[option] & spoken]
-    if len(near) != 1 or ("not" in spoken) != ("not" in words[near[0]]):
+    words = {option: set(plain_options[option].split()) for option in long_enough}
+    return _repeated(set(sentence.split()), words)
+
+
+def _repeated(sentence: set[str], words_of_options: Mapping[str, set[str]]) -> str | None:
+    """The only option of which a sentence has words that no other option has, if it has most of the
+    option's words, and denies as the option does.
+    """
+    repeated = []
+    for option, words in words_of_options.items():
+        shared = [words & words_of_options[other] for other in words_of_options if other != option]
+        if words.difference(*shared) & sentence:
+            repeated.append(option)
+    if len(repeated) != 1:
         return None
-    return near[0] if len(words[near[0]] & spoken) >= 0.6 * len(words[near[0]]) else None
+    words = words_of_options[repeated[0]]
+    denies_alike = ("not" in sentence) == ("not" in words)
+    has_most = len(words & sentence) >= 0.6 * len(words)
+    return repeated[0] if denies_alike and has_most else None
 
 
 def _sentence(text: str) -> str:
@@ -180,23 +237,11 @@ def _plain(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text))
 
 
-def scored(
-    item: Mapping,
-    response: Mapping,
-    verdict: Reading,
-    keys: Sequence[str],
-    conditions: Sequence[str],
-) -> dict:
-    """A row of the scores table: whose answer, `conditions`, verdict, and the `chosen` text."""
-    whose = {name: response[name] for name in ("item_id", "model", "method", "sample", "asked_as")}
-    told = {"outcome": verdict.outcome, "score": float(verdict.outcome == "correct")}
-    chosen = None if verdict.key is None else item["choices"][keys.index(verdict.key)]
-    return whose | {name: item[name] for name in conditions} | told | {"chosen": chosen}
-
-
 def options_of(item: Mapping) -> tuple[str, ...]:
     """The options of a question, shown or understood as "yes" and "no"; none if it is open."""
-    return (*item["choices"],) or (YES_NO if item["answer"] in YES_NO else ())
+    if len(item["choices"]):
+        return tuple(item["choices"])
+    return YES_NO if item["answer"] in YES_NO else ()
 
 
 def key_of(item: Mapping, text: str, keys: Sequence[str]) -> str:

@@ -2,8 +2,10 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 
@@ -36,23 +38,24 @@ def beginnings(texts: Sequence[str], model: ModelSpec) -> dict[str, list[int]]:
         from tomlab.models import sentence_encoders
 
         return sentence_encoders.beginnings(texts, model)
+    if not isinstance(model, EmbeddedModel):
+        return {}
     # A token stands for a byte at least, but for those few that frame a text.
-    context = getattr(model, "context", np.inf)
-    if not (long := [t for t in dict.fromkeys(texts) if len(t.encode()) + 4 > context]):
+    long = [text for text in dict.fromkeys(texts) if len(text.encode()) + 4 > model.context]
+    if not long:
         return {}
     import httpx
 
-    from tomlab.models.embedded import start_server
-
-    server = start_server(model.model, context=context, threads=model.threads, embedding=True)
-    url, found = f"{server.listening_address}/tokenize", {}
+    cut = {}
+    server = _server(model)  # runs until it is dropped
     with httpx.Client() as client:
         for text in long:
-            answer = client.post(url, json={"content": text, "add_special": True})
-            tokens = answer.raise_for_status().json()["tokens"]
-            if len(tokens) > context:
-                found[text] = [*tokens[: context - 1], tokens[-1]]
-    return found
+            body = {"content": text, "add_special": True}
+            reply = client.post(f"{server.listening_address}/tokenize", json=body)
+            tokens = reply.raise_for_status().json()["tokens"]
+            if len(tokens) > model.context:
+                cut[text] = [*tokens[: model.context - 1], tokens[-1]]
+    return cut
 
 
 def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
@@ -71,10 +74,11 @@ def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
         vectors = sentence_encoders.encoded(unique, model)
     else:
         with extra("embedded"):
-            vectors = (_kept if isinstance(model, EmbeddedModel) else _asked)(unique, model)
+            get = _kept if isinstance(model, EmbeddedModel) else _request
+            vectors = get(unique, model)
     by_text = dict(zip(unique, vectors, strict=True))
-    found = np.array([by_text[text] for text in texts], dtype=np.float64)
-    return found / np.linalg.norm(found, axis=1, keepdims=True)
+    matrix = np.array([by_text[text] for text in texts], dtype=np.float64)
+    return matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
 
 
 def _kept(texts: Sequence[str], model: EmbeddedModel) -> list[np.ndarray]:
@@ -83,27 +87,40 @@ def _kept(texts: Sequence[str], model: EmbeddedModel) -> list[np.ndarray]:
 
     from tomlab.models.embedded import digest, gguf_path
 
-    weights, cut = digest(gguf_path(model.model))[:12], beginnings(texts, model)
-    inputs = [cut.get(text, text) for text in texts]
-    keys = [f"{weights}-{sha256(json.dumps(one).encode()).hexdigest()}" for one in inputs]
-    found = {}
-    if (of_data := KEPT / f"{weights}.npz").exists():
-        with np.load(of_data) as content:
-            found = dict(zip(content["keys"].astype(str), content["vectors"], strict=True))
+    weights = digest(gguf_path(model.model))[:12]
+    cut = beginnings(texts, model)
+    inputs = {}
+    for text in texts:
+        content = json.dumps(cut.get(text, text))
+        inputs[text] = f"{weights}-{sha256(content.encode()).hexdigest()}"
+    vectors = _of_data(weights)
     try:
         with Cache(VECTORS) as cache:
-            here = (key for key in keys if key not in found and key in cache)
-            found |= {key: np.frombuffer(cache[key], np.float32) for key in here}
-            if missing := {k: i for k, i in zip(keys, inputs, strict=True) if k not in found}:
+            missing = {}
+            for text, key in inputs.items():
+                if key not in vectors and key in cache:
+                    vectors[key] = np.frombuffer(cache[key], np.float32)
+                elif key not in vectors:
+                    missing[key] = cut.get(text, text)
+            if missing:
                 # The engine computes in single precision: nothing is lost.
-                made = _asked([*missing.values()], model).astype(np.float32)
-                found |= dict(zip(missing, made, strict=True))
+                computed = _request(list(missing.values()), model).astype(np.float32)
+                vectors |= dict(zip(missing, computed, strict=True))
                 with cache.transact():
                     for key in missing:
-                        cache[key] = found[key].tobytes()
+                        cache[key] = vectors[key].tobytes()
     except (OSError, sqlite3.Error) as error:
         raise InputError(f"{VECTORS}: can't keep embeddings there ({error})") from error
-    return [found[key] for key in keys]
+    return [vectors[key] for key in inputs.values()]
+
+
+def _of_data(weights: str) -> dict[str, np.ndarray]:
+    """The vectors that came with the data, by key."""
+    path = KEPT / f"{weights}.npz"
+    if not path.exists():
+        return {}
+    with np.load(path) as content:
+        return dict(zip(content["keys"].astype(str), content["vectors"], strict=True))
 
 
 def keep() -> None:
@@ -113,61 +130,80 @@ def keep() -> None:
     KEPT.mkdir(exist_ok=True)
     with Cache(VECTORS) as cache:
         for weights in {key.partition("-")[0] for key in cache}:
-            path, every = KEPT / f"{weights}.npz", {}
-            if path.exists():
-                with np.load(path) as content:
-                    every = dict(zip(content["keys"], content["vectors"], strict=True))
-            here = (key for key in cache if key.startswith(weights))
-            every |= {key.encode(): np.frombuffer(cache[key], np.float32) for key in here}
-            keys = sorted(every)
-            np.savez_compressed(path, keys=keys, vectors=[every[key] for key in keys])
+            vectors = _of_data(weights)
+            for key in cache:
+                if key.startswith(weights):
+                    vectors[key] = np.frombuffer(cache[key], np.float32)
+            keys = sorted(vectors)
+            content = {"keys": np.array(keys, dtype="S"), "vectors": [vectors[k] for k in keys]}
+            np.savez_compressed(KEPT / f"{weights}.npz", **content)
 
 
-def _asked(texts: Sequence[str | Sequence[int]], model: ModelSpec) -> np.ndarray:
+def _request(texts: Sequence[str | Sequence[int]], model: ModelSpec) -> np.ndarray:
     """The vectors of texts, or of their tokens, by the encoder."""
     import openai  # slow to import, and most who import this never embed
 
-    from tomlab.models.embedded import start_server
-    from tomlab.models.openai import URL
-    from tomlab.models.remote import NO_KEY, api_key, client
-
-    match model:
-        case EmbeddedModel():
-            options = {"context": model.context, "threads": model.threads}
-            server = start_server(model.model, embedding=True, **options)
-            asked = openai.OpenAI(base_url=f"{server.listening_address}/v1", api_key=NO_KEY)
-        case OpenAIModel():
-            key = api_key(model, "OPENAI_API_KEY")
-            asked = client(openai.OpenAI, openai.DefaultHttpxClient, model, key, URL)
-        case _:
-            what = f"provider {model.provider!r} gives no embeddings"
-            expected = "expected embedded, sentence-transformers or openai"
-            raise InputError(f"models.{model.name}: {what}; {expected}")
-    options, vectors = {"model": model.model, "encoding_format": "float"}, []
+    vectors = []
     try:
-        with asked:
+        with _client(model) as client:
             for start in range(0, len(texts), _BATCH):
-                batch = {"input": texts[start : start + _BATCH], **options}
                 # Raw: the client's own objects take half a second for a batch's numbers.
-                found = asked.embeddings.with_raw_response.create(**batch)
-                vectors += [entry["embedding"] for entry in found.http_response.json()["data"]]
+                reply = client.embeddings.with_raw_response.create(
+                    model=model.model,
+                    input=texts[start : start + _BATCH],
+                    encoding_format="float",
+                )
+                data = reply.http_response.json()["data"]
+                vectors += [entry["embedding"] for entry in data]
     except openai.APIError as error:
         raise InputError(f"models.{model.name}: no embeddings ({error})") from error
     return np.array(vectors, dtype=np.float64)
+
+
+@contextmanager
+def _client(model: ModelSpec) -> Iterator[Any]:
+    """The client of a server of embeddings; an engine of our own runs as long as this is open."""
+    import openai
+
+    from tomlab.models.openai import URL
+    from tomlab.models.remote import NO_KEY, api_key, client
+
+    if isinstance(model, EmbeddedModel):
+        server = _server(model)
+        with openai.OpenAI(base_url=f"{server.listening_address}/v1", api_key=NO_KEY) as opened:
+            yield opened
+    elif isinstance(model, OpenAIModel):
+        key = api_key(model, "OPENAI_API_KEY")
+        with client(openai.OpenAI, openai.DefaultHttpxClient, model, key, URL) as opened:
+            yield opened
+    else:
+        raise InputError(
+            f"models.{model.name}: provider {model.provider!r} gives no embeddings;"
+            " expected embedded, sentence-transformers or openai"
+        )
+
+
+def _server(model: EmbeddedModel):
+    from tomlab.models.embedded import start_server
+
+    return start_server(model.model, context=model.context, threads=model.threads, embedding=True)
 
 
 def near_duplicates(vectors: np.ndarray, threshold: float) -> list[tuple[int, int, float]]:
     """For each row that is too like an earlier one: its index, the most alike earlier row's index
     and their cosine. Rows already found to be duplicates stand for nothing.
     """
-    cosines, kept, found = vectors @ vectors.T, [0], []
+    cosines = vectors @ vectors.T
+    distinct = [0]
+    duplicates = []
     for row in range(1, len(vectors)):
-        nearest = max(kept, key=lambda earlier: cosines[row, earlier])
-        if cosines[row, nearest] >= threshold:
-            found.append((row, nearest, float(cosines[row, nearest])))
+        nearest = max(distinct, key=lambda earlier: cosines[row, earlier])
+        cosine = float(cosines[row, nearest])
+        if cosine >= threshold:
+            duplicates.append((row, nearest, cosine))
         else:
-            kept.append(row)
-    return found
+            distinct.append(row)
+    return duplicates
 
 
 def nearest_cosines(vectors: np.ndarray) -> np.ndarray:

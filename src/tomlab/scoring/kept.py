@@ -15,9 +15,10 @@ def is_released(source: pd.Series) -> pd.Series:
 
 def survives(units: pd.DataFrame, faults: pd.DataFrame, key: Sequence[str]) -> np.ndarray:
     """Which of the units no fault drops: bool, one a row. key: the columns that name a unit."""
-    gone = faults.loc[faults["dropped"].astype(bool), [*key]].astype(str)
-    names = pd.MultiIndex.from_frame(units[[*key]].astype(str))
-    return ~names.isin([*gone.itertuples(index=False, name=None)])
+    columns = list(key)
+    dropped = faults.loc[faults["dropped"].astype(bool), columns].astype(str)
+    names = pd.MultiIndex.from_frame(units[columns].astype(str))
+    return ~names.isin(pd.MultiIndex.from_frame(dropped))
 
 
 def share_kept(
@@ -27,9 +28,10 @@ def share_kept(
     Intervals cluster on `group`. names: of the counts of units and, if it has two, of groups.
     """
     rows = []
-    for value, part in units.assign(kept=kept).groupby(by, sort=False):
-        found = vars(cluster_interval(part["kept"], part[group]))
-        found |= dict(zip(names, (found["n"], found["n_groups"]), strict=False))
-        rows.append(found | {by: value, "kept": int(part["kept"].sum()), "share": found["value"]})
+    for level, part in units.assign(kept=kept).groupby(by, sort=False):
+        interval = cluster_interval(part["kept"], part[group])
+        row = {by: level, "kept": int(part["kept"].sum()), "share": interval.value}
+        numbers = dict(zip(names, (interval.n, interval.n_groups), strict=False))
+        rows.append(row | vars(interval) | numbers)
     columns = [by, *names, "kept", "share", "ci_low", "ci_high", "ci_method"]
     return pd.DataFrame(rows, columns=columns)

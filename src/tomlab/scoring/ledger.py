@@ -14,7 +14,9 @@ import pandera.pandas as pa
 from tomlab.paths import PUBLISHED
 from tomlab.records import files
 
-WRONG, DOUBTFUL, FINE = "wrong", "doubtful", "fine"
+WRONG = "wrong"
+DOUBTFUL = "doubtful"
+FINE = "fine"
 FOUND_BY = ("consensus of models", "tracker", "reader", "events")
 METRIC = ["benchmark", "model", "method", "metric", "condition"]  # what names a metric
 FORM = pa.DataFrameSchema(
@@ -52,37 +54,40 @@ def fingerprint(item: Mapping) -> str:
 
     If somebody changed any of these, such as the key, the released item's entry is not about it.
     """
-    told = [item["story"], item["question"], item["answer"], *sorted(item["choices"])]
-    return sha256("\n".join(told).encode()).hexdigest()[:12]
+    texts = [item["story"], item["question"], item["answer"], *sorted(item["choices"])]
+    return sha256("\n".join(texts).encode()).hexdigest()[:12]
 
 
 def about(items: pd.DataFrame, entries: pd.DataFrame) -> pd.DataFrame:
     """The entries that are about some of the items, with `item_id` and `n_options`."""
-    told = {"text": [fingerprint(item) for item in items.to_dict("records")]}
-    told = items[["item_id"]].assign(**told, n_options=items["choices"].map(len))
-    return told.merge(entries, on="text")
+    fingerprints = [fingerprint(item) for item in items.to_dict("records")]
+    n_options = items["choices"].map(len)
+    texts = items[["item_id"]].assign(text=fingerprints, n_options=n_options)
+    return texts.merge(entries, on="text")
 
 
-def corrected(scores: pd.DataFrame, found: pd.DataFrame, *verdicts: str) -> pd.DataFrame:
+def corrected(scores: pd.DataFrame, entries: pd.DataFrame, *verdicts: str) -> pd.DataFrame:
     """Scores as they are if the keys with some verdicts, by default the wrong ones, are exchanged.
 
-    found: of `about`. Right and wrong change places on items with two options; an unreadable answer
-    stays one. `by_released_rule`, which says what the released code would count, stays, too.
+    entries: of `about`. Right and wrong change places on items with two options; an unreadable
+    answer stays one. `by_released_rule`, which says what the released code would count, stays, too.
     """
-    is_meant = found["verdict"].isin(verdicts or [WRONG]) & found["n_options"].eq(2)
-    flips = scores["item_id"].isin(found.loc[is_meant, "item_id"])
-    outcome = scores["outcome"].replace({"correct": "wrong", "wrong": "correct"})
-    outcome = scores["outcome"].mask(flips, outcome)
+    is_wrong_key = entries["verdict"].isin(verdicts or [WRONG]) & entries["n_options"].eq(2)
+    flips = scores["item_id"].isin(entries.loc[is_wrong_key, "item_id"])
+    flipped = scores["outcome"].replace({"correct": "wrong", "wrong": "correct"})
+    is_right = flipped.eq("correct").astype(float)
     return scores.assign(
-        outcome=outcome, score=scores["score"].mask(flips, outcome.eq("correct").astype(float))
+        outcome=scores["outcome"].mask(flips, flipped), score=scores["score"].mask(flips, is_right)
     )
 
 
-def moved(before: pd.DataFrame, after: pd.DataFrame, names: list[str] = METRIC) -> pd.DataFrame:
+def moved(
+    released: pd.DataFrame, corrected: pd.DataFrame, names: list[str] = METRIC
+) -> pd.DataFrame:
     """The rows of two tables of metrics whose values differ; `keys` says "released" or "corrected".
 
     names: the columns that name a metric.
     """
-    both = pd.concat({"released": before, "corrected": after}, names=["keys", None])
-    both = both.reset_index("keys").reset_index(drop=True)
-    return both[both.groupby(names)["value"].transform("nunique") > 1]
+    rows = pd.concat({"released": released, "corrected": corrected}, names=["keys", None])
+    rows = rows.reset_index("keys").reset_index(drop=True)
+    return rows[rows.groupby(names)["value"].transform("nunique") > 1]

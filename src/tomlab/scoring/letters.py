@@ -25,21 +25,9 @@ def in_brackets(text: str, has_colon: bool = True) -> str:
         text = unicodedata.normalize("NFKC", text.translate(_ENCLOSED)).translate(_TYPOGRAPHY)
     if "\\" in text or "$" in text:
         text = _without_latex(text)
-    if "</" in text:
-        text = _TAGS.sub(_without_tags, text)
-    if "~~" in text:
-        text = _STRUCK.sub(" ", text)
-    if "(" in text or "[" in text or "{" in text or "<" in text:
-        text = _CLOSED.sub(_bracketed, text)
-        text = _CLOSED_TWICE.sub(r"\1", text)
-        text = _UNCLOSED.sub(_bracketed, text)
-    if "*" in text or "_" in text or "`" in text:
-        text = _EMPHASIZED.sub(_bracketed, _EMPHASIZED_FIRST.sub(_bracketed, text))
-        text = _EMPHASIS.sub("", text)
-    if '"' in text or "'" in text:
-        text = _QUOTED.sub(_bracketed, text)
-    if ")" in text:
-        text = _HALF_CLOSED.sub(_of_half_bracket, text)
+    for signs, pattern, replacement in _STEPS:
+        if any(sign in text for sign in signs):
+            text = pattern.sub(replacement, text)
     text = (_LEADS_LINE if has_colon else _LEADS_LINE_WITHOUT_COLON).sub(_bracketed, text)
     if _BARE.search(text):
         for pattern in (_BEHIND_WORDS, _SUBJECT, _BESIDE, _BEFORE):
@@ -49,8 +37,8 @@ def in_brackets(text: str, has_colon: bool = True) -> str:
 
 def _bracketed(match: re.Match) -> str:
     """The letter of a match in brackets, behind the words that made it one."""
-    keep = match.groupdict().get("keep") or ""
-    return f"{keep}({match['key'].upper()})"
+    words = match.groupdict().get("keep") or ""
+    return f"{words}({match['key'].upper()})"
 
 
 # "[B]", "{b}", "<B>", "( B )", "[B.]"; then "[(B)]" and "((B))"
@@ -162,3 +150,18 @@ def _without_latex(text: str) -> str:
 def _of_box(match: re.Match) -> str:
     content = _LETTER_ALONE.sub(_IN_BRACKETS, match["content"].strip())
     return f"not {content}" if match["not"] else f"\nanswer: {content}\n"
+
+
+# What is done one after the other, where a text has one of the signs.
+_STEPS = (
+    (["</"], _TAGS, _without_tags),
+    (["~~"], _STRUCK, " "),
+    ("([{<", _CLOSED, _bracketed),
+    ("([{<", _CLOSED_TWICE, r"\1"),
+    ("([{<", _UNCLOSED, _bracketed),
+    ("*_`", _EMPHASIZED_FIRST, _bracketed),
+    ("*_`", _EMPHASIZED, _bracketed),
+    ("*_`", _EMPHASIS, ""),
+    ("\"'", _QUOTED, _bracketed),
+    (")", _HALF_CLOSED, _of_half_bracket),
+)

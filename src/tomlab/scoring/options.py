@@ -17,7 +17,7 @@ taken back ("Wait, …") and another key follows, nothing is read.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from tomlab.scoring.choices import Reading, no_option
 from tomlab.scoring.letters import in_brackets
@@ -33,20 +33,21 @@ def read_answer(
     """How one answer is read. text: all of it; cot: it was to reason first; chooser: in the place
     of `choose`, for a benchmark whose answers open in a way of their own.
     """
-    chooser = chooser or choose
-    said, open_thought = visible(text)
+    if chooser is None:
+        chooser = choose
+    shown, open_thought = visible(text)
 
     def is_read(before: str) -> bool:
         return chooser(before, cut_off=False, cot=cot).key is not None
 
-    answer = before_next_question(said, is_read, cot)
+    answer = before_next_question(shown, is_read, cot)
     if answer is None:
         why = "goes on with another question before it names an option"
-        return no_option(said, finish_reason, open_thought, why)
-    is_whole = len(answer) == len(said)
-    reading = chooser(answer, cut_off=finish_reason == "length" and is_whole, cot=cot)
+        return no_option(shown, finish_reason, open_thought, why)
+    cut_off = finish_reason == "length" and answer == shown
+    reading = chooser(answer, cut_off=cut_off, cot=cot)
     if reading.key is None or open_thought:
-        return no_option(said, finish_reason, open_thought, reading.rule)
+        return no_option(shown, finish_reason, open_thought, reading.rule)
     return reading
 
 
@@ -69,9 +70,7 @@ def leading(answer: str, keys: str = KEYS, has_colon: bool = True) -> Reading:
     key = _leading_key(text, cut_off=False)
     if key is None or key not in keys:
         return _unread("does not lead with a key")
-    if _is_taken_back(text, key):
-        return _unread(TAKEN_BACK)
-    return Reading("answered", key, LEADS)
+    return _unless_taken_back(text, key, LEADS)
 
 
 def keys_in(answer: str, keys: str = KEYS, has_colon: bool = True) -> set[str]:
@@ -80,6 +79,7 @@ def keys_in(answer: str, keys: str = KEYS, has_colon: bool = True) -> set[str]:
 
 
 LEADS = "leads with the key"
+LAST_LINE = "its last line is the key"
 TAKEN_BACK = "takes its answer back"
 
 
@@ -92,39 +92,61 @@ def _choice(text: str, cut_off: bool, cot: bool) -> Reading:
     announced = _announced(text, _CLOSING if cot and cut_off else _OPENING)
     if announced:
         is_led = cut_off and not cot and _leading_key(text) is not None
-        answer = announced[0 if is_led else -1]
-        where = ' behind "answer is" or the like'
-    elif cot:
+        return _announced_choice(announced[0] if is_led else announced[-1], cut_off)
+    if cot:
         return _bare(text, cut_off)
-    else:
-        answer = text
-        where = ""
+    return _plain_choice(text, cut_off)
+
+
+def _announced_choice(answer: str, cut_off: bool) -> Reading:
+    """What the text behind an announcement chooses."""
+    where = 'behind "answer is" or the like'
     key = _leading_key(answer, cut_off)
-    rule = f"{LEADS}{where}"
-    named = _named(answer) if key is None else set()
-    if key is None and not cut_off:
-        if len(named) == 1 and not announced and _has_passing(text):
-            return _unread("names an option in passing")
-        if len(named) == 1:
-            key = named.pop()
-            rule = f"the only key named{where}"
-        elif not announced:
-            key, rule = _singled_out(text)
+    if key is not None:
+        return _unless_taken_back(answer, key, f"{LEADS} {where}")
+    keys = _named(answer)
+    if len(keys) == 1 and not cut_off:
+        return _unless_taken_back(answer, keys.pop(), f"the only key named {where}")
+    return _unread(f"{_no_choice(keys)} {where}")
+
+
+def _plain_choice(text: str, cut_off: bool) -> Reading:
+    """What a text without an announcement chooses."""
+    key = _leading_key(text, cut_off)
+    if key is not None:
+        return _unless_taken_back(text, key, LEADS)
+    keys = _named(text)
+    if cut_off:
+        return _unread(_no_choice(keys))
+    if len(keys) == 1 and _has_passing(text):
+        return _unread("names an option in passing")
+    if len(keys) == 1:
+        return _unless_taken_back(text, keys.pop(), "the only key named")
+    key, rule = _singled_out(text)
     if key is None:
-        why = "names several options" if named else "chooses no option"
-        return _unread(why + where)
+        return _unread(_no_choice(keys))
+    return _unless_taken_back(text, key, rule)
+
+
+def _unless_taken_back(answer: str, key: str, rule: str) -> Reading:
     if _is_taken_back(answer, key):
         return _unread(TAKEN_BACK)
     return Reading("answered", key, rule)
 
 
+def _no_choice(keys: set[str]) -> str:
+    return "names several options" if keys else "chooses no option"
+
+
 def _bare(text: str, cut_off: bool) -> Reading:
     """Of chain of thought in which nothing announces the answer: a bare key, or the last line."""
     if not cut_off:
-        if alone := _ALONE.fullmatch(text):
+        alone = _ALONE.fullmatch(text)
+        if alone:
             return Reading("answered", alone[1], LEADS)
-        if key := _last_line(text):
-            return Reading("answered", key, "its last line is the key")
+        key = _last_line(text)
+        if key:
+            return Reading("answered", key, LAST_LINE)
     return _unread('reasons without "the answer is" a key')
 
 
@@ -159,27 +181,29 @@ _BESIDE = re.compile(rf"[^\w\n]*{_KEY}|\W*{_KEY}\W*\Z")
 
 def _leading_key(answer: str, cut_off: bool = True) -> str | None:
     """The key that leads an answer, unless another leads its next line, as in a list of options."""
-    if alone := _ALONE.fullmatch(answer):
+    alone = _ALONE.fullmatch(answer)
+    if alone:
         return None if re.search(rf"{_KEY}\s*\?", answer) else alone[1]
     key, rest = _led(answer, cut_off)
     if key is None or "\n" not in rest:
         return key
-    below, _ = _led(rest.partition("\n")[2].lstrip(), cut_off)
-    return key if below in (None, key) else None
+    _, _, below = rest.partition("\n")
+    next_key, _ = _led(below.lstrip(), cut_off)
+    return key if next_key in (None, key) else None
 
 
 def _led(text: str, cut_off: bool) -> tuple[str | None, str]:
     """The key that a text leads with and chooses, None if none does, and what follows it."""
-    first = _FIRST_ALONE.match(text) or _FIRST.match(text)
-    if not first:
+    lead = _FIRST_ALONE.match(text) or _FIRST.match(text)
+    if not lead:
         return None, ""
-    key = first[1].upper()
-    rest = text[first.end() :]
+    key = lead[1].upper()
+    rest = text[lead.end() :]
     if not cut_off and _CALLED_RIGHT.match(rest):
         return key, rest
     beside = _BESIDE.match(rest)
-    other = (beside[1] or beside[2]) if beside else key
-    if other != key or _GOES_ON.match(rest):
+    is_one_of_two = beside is not None and (beside[1] or beside[2]) != key
+    if is_one_of_two or _GOES_ON.match(rest):
         return None, ""
     return key, rest
 
@@ -211,14 +235,16 @@ def _named(answer: str) -> set[str]:
 
 def _singled_out(text: str) -> tuple[str | None, str]:
     """Of a text that names several keys: the one alone on its last line, or called correct."""
-    if key := _last_line(text):
-        return key, "its last line is the key"
+    key = _last_line(text)
+    if key:
+        return key, LAST_LINE
     plain = _DENIED.sub("", text)
-    right = {
-        match[1] for match in re.finditer(_KEY, plain) if _CALLED_RIGHT.match(plain, match.end())
-    }
-    if len(right) == 1:
-        return right.pop(), "the only key that it calls correct"
+    called_right = set()
+    for match in re.finditer(_KEY, plain):
+        if _CALLED_RIGHT.match(plain, match.end()):
+            called_right.add(match[1])
+    if len(called_right) == 1:
+        return called_right.pop(), "the only key that it calls correct"
     return None, ""
 
 
@@ -247,21 +273,19 @@ _CHOOSE = (
     r"|conclude(?: that)?(?: it is)?|say)"
 ).replace(" ", r"\ ")
 # "This answer is …" argues, "the other answer is …" names the one that is not chosen.
-_NOT_CHOSEN = "".join(
-    rf"(?<!\b{word}[ ])"
-    for word in [
-        "this",
-        "that",
-        "other",
-        "wrong",
-        "incorrect",
-        "false",
-        "another",
-        "alternative",
-        "first",
-        "second",
-    ]
-)
+_ARGUING = [
+    "this",
+    "that",
+    "other",
+    "wrong",
+    "incorrect",
+    "false",
+    "another",
+    "alternative",
+    "first",
+    "second",
+]
+_NOT_CHOSEN = "".join(rf"(?<!\b{word}[ ])" for word in _ARGUING)
 _OPENING = re.compile(
     rf"""(?ix)
       {_NOT_CHOSEN}\banswer(?:\ choice|\ option|\ letter|\ key)?{_ABOUT}{_IS}
@@ -288,9 +312,9 @@ _CLAUSE = re.compile(r"[.!?\n;]|\b(?:but|however)\b")
 def _announced(text: str, opening: re.Pattern) -> list[str]:
     """The text behind each announcement that names a key, up to the next announcement."""
     answers = _behind(text, opening)
-    if not answers and opening is _OPENING and " be" in text:
-        answers = [answer for answer in _behind(text, _WOULD_BE) if not _PASSING.search(answer)]
-    return answers
+    if answers or opening is _CLOSING or " be" not in text:
+        return answers
+    return [answer for answer in _behind(text, _WOULD_BE) if not _PASSING.search(answer)]
 
 
 # The patterns are slow, most answers short: they are only looked at where one of these words is.
@@ -302,7 +326,7 @@ _ANNOUNCING = (
 )  # fmt: skip
 
 
-def _has_word(text: str, words: tuple[str, ...]) -> bool:
+def _has_word(text: str, words: Iterable[str]) -> bool:
     folded = text.lower()
     return any(word in folded for word in words)
 
@@ -311,10 +335,9 @@ def _behind(text: str, opening: re.Pattern) -> list[str]:
     if not _has_word(text, _ANNOUNCING):
         return []
     matches = list(opening.finditer(text))
+    ends = [*(match.start() for match in matches[1:]), len(text)]
     answers = []
-    for number, match in enumerate(matches):
-        following = matches[number + 1 : number + 2]
-        end = following[0].start() if following else len(text)
+    for match, end in zip(matches, ends, strict=False):
         answer = text[match.end() : end]
         names_key = _leading_key(answer) is not None or _named(answer)
         if names_key and not _is_in_passing(text, match.start()):
@@ -326,11 +349,10 @@ def _has_passing(text: str) -> bool:
     """Whether something is called the answer in passing: "If she knew, the answer is (A)"."""
     if not _has_word(text, _ANNOUNCING):
         return False
-    matches = [*_OPENING.finditer(text), *_WOULD_BE.finditer(text)]
-    return any(
-        _is_in_passing(text, match.start()) or _PASSING.search(text, match.end()) is not None
-        for match in matches
-    )
+    for match in [*_OPENING.finditer(text), *_WOULD_BE.finditer(text)]:
+        if _is_in_passing(text, match.start()) or _PASSING.search(text, match.end()):
+            return True
+    return False
 
 
 def _is_in_passing(text: str, position: int) -> bool:
@@ -340,7 +362,7 @@ def _is_in_passing(text: str, position: int) -> bool:
     return _PASSING.search(clause) is not None
 
 
-_CORRECTING = (
+_CORRECTING = [
     "wait",
     "actual",
     "correction",
@@ -351,7 +373,7 @@ _CORRECTING = (
     "mind",
     "oops",
     "reco",
-)
+]
 _CORRECTION = re.compile(
     r"\b(?:wait|actually|correction|scratch that|on second thought|my mistake|i was wrong"
     rf"|changed my mind|oops|reconsider\w*)\b[^?\n]{{0,80}}?{_KEY}",
@@ -363,5 +385,5 @@ def _is_taken_back(answer: str, key: str) -> bool:
     """Whether an answer goes on with "wait", "actually" … and another key."""
     if not _has_word(answer, _CORRECTING):
         return False
-    others = [match[1] for match in _CORRECTION.finditer(_DENIED.sub("", answer))]
-    return any(other != key for other in others)
+    corrected = [match[1] for match in _CORRECTION.finditer(_DENIED.sub("", answer))]
+    return any(new_key != key for new_key in corrected)

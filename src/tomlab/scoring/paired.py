@@ -5,87 +5,100 @@ metrics. Intervals are those of `scoring.stats`, over whole groups.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from tomlab.asking.likelihood import is_weighed
+from tomlab.models.specs import LIKELIHOOD
 from tomlab.scoring import stats
-from tomlab.scoring.series import Found, Series, Statistic, Told
+from tomlab.scoring.series import Measure, Measures, Series, Statistic
 
 LEVEL = 0.05
 _LEAST = 1e-6  # the smallest p that is looked for
 _UNEQUAL = 1e-12  # more than rounding
-_PAIR = ["benchmark", "metric", "condition", "varies", "same", "a", "b"]
-_NUMBERS = ["difference", "ci_low", "ci_high", "ci_method", "p"]
-_NUMBERS += ["n", "n_groups", "n_discordant", "n_left_out"]
+_COLUMNS = ["benchmark", "metric", "condition", "varies", "same", "a", "b"]
+_COLUMNS += ["difference", "ci_low", "ci_high", "ci_method", "p"]
+_COLUMNS += ["n", "n_groups", "n_discordant", "n_left_out", "p_holm"]
 
 Side = tuple[str, str]  # model, method
+IntervalAt = Callable[[float], stats.Interval]  # the interval of a confidence
 
 
 def differences(
     benchmark: str,
-    told: Told,
+    measures: Measures,
     cells: Collection[str | tuple[str, str]] | None = None,
     references: Sequence[str] = (),
 ) -> pd.DataFrame:
     """a - b for every two models on each method, and for each method less each of `references`.
 
-    told: what the benchmark's `series` yields; cells: metrics, or pairs of metric and condition,
-    all if not given. A row a difference: `varies` says what a and b are, `same` the method or
-    model that they share; n, n_groups: units that both have and their groups; n_left_out: units
-    that one has; n_discordant: groups whose sums differ; p: of no difference, see `p_of_interval`;
-    p_holm: Holm's (1979), among those of one metric and condition that share a method or model.
-    Where the metric is not defined on common units, there is no row.
+    measures: what the benchmark's `series` yields; cells: metrics, or pairs of metric and
+    condition, all if not given. A row a difference: `varies` says what a and b are, `same` the
+    method or model that they share; n, n_groups: units that both have and their groups; n_left_out:
+    units that one has; n_discordant: groups whose sums differ; p: of no difference, see
+    `p_of_interval`; p_holm: Holm's (1979), among those of one metric and condition that share a
+    method or model. Where the metric is not defined on common units, there is no row.
     """
-    made: dict[tuple[str, str], dict[Side, Found]] = defaultdict(dict)
-    for model, method, one in told:
-        cell = one.metric, one.condition
-        if cells is None or one.metric in cells or cell in cells:
-            made[cell][model, method] = one
-    rows = [
-        dict(zip(_PAIR, (benchmark, *cell, *pair), strict=True)) | found
-        for cell, by_side in made.items()
-        for pair in _pairs([*by_side], references)
-        if (found := difference(*map(by_side.get, sides(*pair))))
-    ]
-    if not rows:
-        return pd.DataFrame(columns=[*_PAIR, *_NUMBERS, "p_holm"])
-    table = pd.DataFrame(rows)
-    family = table.groupby(["metric", "condition", "varies", "same"], sort=False)["p"]
-    table["p_holm"] = family.transform(holm)
+    by_cell: dict[tuple[str, str], dict[Side, Measure]] = defaultdict(dict)
+    for model, method, measure in measures:
+        cell = (measure.metric, measure.condition)
+        if cells is None or measure.metric in cells or cell in cells:
+            by_cell[cell][model, method] = measure
+    rows = []
+    for (metric, condition), by_side in by_cell.items():
+        cell = {"benchmark": benchmark, "metric": metric, "condition": condition}
+        for pair in _pairs(list(by_side), references):
+            side_a, side_b = sides(**pair)
+            numbers = difference(by_side[side_a], by_side[side_b])
+            if numbers is not None:
+                rows.append(cell | pair | numbers)
+    table = pd.DataFrame(rows, columns=_COLUMNS)
+    if rows:
+        family = table.groupby(["metric", "condition", "varies", "same"], sort=False)["p"]
+        table["p_holm"] = family.transform(holm)
     return table
 
 
 def holm(p: pd.Series) -> pd.Series:
     """As statsmodels' `multipletests`, which takes seconds to import."""
     rising = p.dropna().sort_values()
-    holds = (rising * np.arange(len(rising), 0, -1)).cummax().clip(upper=1)
-    return holds.reindex(p.index)
+    corrected = (rising * np.arange(len(rising), 0, -1)).cummax().clip(upper=1)
+    return corrected.reindex(p.index)
 
 
 def sides(varies: str, same: str, a: str, b: str) -> tuple[Side, Side]:
     """Model and method of a and of b, as a row of `differences` names them."""
-    return ((a, same), (b, same)) if varies == "model" else ((same, a), (same, b))
+    if varies == "model":
+        return (a, same), (b, same)
+    return (same, a), (same, b)
 
 
-def _pairs(sides: list[Side], references: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
-    """What varies, what both share, a and b, in the order in which they are told."""
-    for shared in dict.fromkeys(method for _, method in sides):
-        names = [model for model, method in sides if method == shared]
-        yield from (("model", shared, a, b) for a, b in combinations(names, 2))
-    for shared in dict.fromkeys(model for model, _ in sides):
-        names = [method for model, method in sides if model == shared]
-        # What is asked by likelihood is no intervention on what is generated.
-        others = [name for name in names if name not in references and not is_weighed(name)]
-        pairs = product((name for name in references if name in names), others)
-        yield from (("method", shared, other, reference) for reference, other in pairs)
+def _pairs(sides: list[Side], references: Sequence[str]) -> list[dict[str, str]]:
+    """What varies, what both share, a and b."""
+    by_method = defaultdict(list)
+    by_model = defaultdict(list)
+    for model, method in sides:
+        by_method[method].append(model)
+        by_model[model].append(method)
+    pairs = []
+    for method, models in by_method.items():
+        for a, b in combinations(models, 2):
+            pairs.append({"varies": "model", "same": method, "a": a, "b": b})
+    for model, methods in by_model.items():
+        for reference in references:
+            if reference not in methods:
+                continue
+            for method in methods:
+                # What is asked by likelihood is no intervention on what is generated.
+                if method not in references and not method.endswith(LIKELIHOOD):
+                    pairs.append({"varies": "method", "same": model, "a": method, "b": reference})
+    return pairs
 
 
-def difference(a: Found, b: Found, by: float = 0.0) -> dict | None:
+def difference(a: Measure, b: Measure, by: float = 0.0) -> dict | None:
     """a - b on the units that both have, as the numbers of a row of `differences`; None without.
     The p is of a difference `by` so much.
     Where there is no interval, as a label or a right answer is in too few groups, there is no p.
@@ -95,101 +108,117 @@ def difference(a: Found, b: Found, by: float = 0.0) -> dict | None:
     beliefs, that is of two shares (`linear_interval`). All else has that of the two sides' sums
     side by side (`cluster_statistic`).
     """
-    sides = _of_sums(a), _of_sums(b)
-    units = [side.rows.index.unique() for side in sides]
-    common = units[0].intersection(units[1], sort=False)
+    statistic_a = _as_statistic(a)
+    statistic_b = _as_statistic(b)
+    units_a = statistic_a.rows.index.unique()
+    units_b = statistic_b.rows.index.unique()
+    common = units_a.intersection(units_b, sort=False)
     if common.empty:
         return None
-    both = [side.rows.loc[common] for side in sides]
-    sums = [side.sums(rows) for side, rows in zip(sides, both, strict=True)]
+    rows_a = statistic_a.rows.loc[common]
+    rows_b = statistic_b.rows.loc[common]
+    sums_a = statistic_a.sums(rows_a).fillna(0.0)
     # The same units are of the same groups.
-    sums = [frame.reindex_like(sums[0]).fillna(0.0) for frame in sums]
+    sums_b = statistic_b.sums(rows_b).reindex_like(sums_a).fillna(0.0)
+    sums = [sums_a, sums_b]
     low, high = a.bounds if isinstance(a, Series) else stats.SHARE
     width = high - low
     scale = 1.0
-    if isinstance(a, Series) and np.isfinite(width) and all(r.index.is_unique for r in both):
+    is_one_value = rows_a.index.is_unique and rows_b.index.is_unique
+    if isinstance(a, Series) and np.isfinite(width) and is_one_value:
         scale = width
-        interval = partial(_of_units, a, both, width)
+        moves = (rows_a["value"] - rows_b["value"]) / width
+        interval_at = partial(_interval_of_moves, a, rows_a, moves)
     elif isinstance(a, Series) and a.bounds == stats.SHARE:
-        interval = partial(_of_two_shares, sums, len(common))
+        interval_at = partial(_interval_of_two_shares, sums, len(common))
     else:
-        interval = partial(_side_by_side, sides[0], sums, len(common), width)
-
-    found = interval(1 - LEVEL)
-    if np.isnan(found.value):
+        interval_at = partial(_interval_side_by_side, statistic_a, sums, len(common), width)
+    interval = interval_at(1 - LEVEL)
+    if np.isnan(interval.value):
         return None
-    ends = [scale * end for end in (found.value, found.ci_low, found.ci_high)]
-    discordant = (sums[0] - sums[1]).abs().gt(_UNEQUAL).any(axis=1)
-    n = len(common), len(discordant), int(discordant.sum()), sum(map(len, units)) - 2 * len(common)
-    told = *ends, found.ci_method, p_of_interval(interval, by / scale), *n
-    return dict(zip(_NUMBERS, told, strict=True))
+    return {
+        "difference": scale * interval.value,
+        "ci_low": scale * interval.ci_low,
+        "ci_high": scale * interval.ci_high,
+        "ci_method": interval.ci_method,
+        "p": p_of_interval(interval_at, by / scale),
+        "n": len(common),
+        "n_groups": len(sums_a),
+        "n_discordant": int((sums_a - sums_b).abs().gt(_UNEQUAL).any(axis=1).sum()),
+        "n_left_out": len(units_a) + len(units_b) - 2 * len(common),
+    }
 
 
-def _of_units(
-    side: Series, both: Sequence[pd.DataFrame], width: float, confidence: float
+def _as_statistic(measure: Measure) -> Statistic:
+    """A mean as the statistic of sums that it is."""
+    if isinstance(measure, Statistic):
+        return measure
+    values = {"value": measure.values.to_numpy(float), "group": measure.groups.to_numpy()}
+    if measure.kinds is not None:
+        values["kind"] = measure.kinds.to_numpy()
+    rows = pd.DataFrame(values, measure.values.index)
+    return Statistic(measure.metric, measure.condition, rows, _sums_of_values, stats.ratio)
+
+
+def _sums_of_values(rows: pd.DataFrame) -> pd.DataFrame:
+    return stats.group_sums(rows["value"], rows["group"])
+
+
+def _interval_of_moves(
+    side: Series, rows: pd.DataFrame, moves: pd.Series, confidence: float
 ) -> stats.Interval:
     """The interval of the differences by unit, as a share of the greatest possible one."""
-    moved = (both[0]["value"] - both[1]["value"]) / width
-    groups = both[0]["group"]
+    options = {"bounds": stats.DIFFERENCE, "confidence": confidence}
     if side.kinds is None:
-        sums = stats.group_sums(moved, groups, stats.DIFFERENCE)
-        how = {"bounds": stats.DIFFERENCE, "confidence": confidence}
-        return stats.interval_of_sums(sums, n=len(moved), **how)
-    how = {"weights": side.weights, "bounds": stats.DIFFERENCE, "confidence": confidence}
-    return stats.balanced_interval(moved, both[0]["kind"], groups, **how)
+        sums = stats.group_sums(moves, rows["group"], stats.DIFFERENCE)
+        return stats.interval_of_sums(sums, n=len(moves), **options)
+    options["weights"] = side.weights
+    return stats.balanced_interval(moves, rows["kind"], rows["group"], **options)
 
 
-def _of_two_shares(sums: Sequence[pd.DataFrame], n: int, confidence: float) -> stats.Interval:
+def _interval_of_two_shares(
+    sums: Sequence[pd.DataFrame], n: int, confidence: float
+) -> stats.Interval:
     return stats.linear_interval(sums, (1, -1), n=n, confidence=confidence)
 
 
-def _side_by_side(
+def _interval_side_by_side(
     side: Statistic, sums: Sequence[pd.DataFrame], n: int, width: float, confidence: float
 ) -> stats.Interval:
-    size = sums[0].shape[1]
+    n_columns = sums[0].shape[1]
 
-    def apart(counts: np.ndarray) -> np.ndarray:
+    def gap(counts: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore"):
-            return side.statistic(counts[..., :size]) - side.statistic(counts[..., size:])
+            return side.statistic(counts[..., :n_columns]) - side.statistic(counts[..., n_columns:])
 
-    how = {"bounds": (-width, width), "confidence": confidence}
-    found = stats.cluster_statistic(pd.concat(sums, axis=1), apart, n=n, **how)
-    return side.told(found, *sums)
-
-
-def _of_sums(side: Found) -> Statistic:
-    """A mean as the statistic of sums that it is."""
-    if isinstance(side, Statistic):
-        return side
-    values = {"value": side.values.to_numpy(float), "group": side.groups.to_numpy()}
-    if side.kinds is not None:
-        values["kind"] = side.kinds.to_numpy()
-    rows = pd.DataFrame(values, side.values.index)
-    made = {"sums": lambda own: stats.group_sums(own["value"], own["group"])}
-    return Statistic(side.metric, side.condition, rows, statistic=stats.ratio, **made)
+    bounds = (-width, width)
+    together = pd.concat(sums, axis=1)
+    interval = stats.cluster_statistic(together, gap, n=n, bounds=bounds, confidence=confidence)
+    return side.without_rare_ends(interval, *sums)
 
 
-def p_of_interval(interval: Callable[[float], stats.Interval], by: float = 0.0) -> float:
-    """The two-sided p of a difference `by` so much: 1 less the confidence at which `interval`
+def p_of_interval(interval_at: IntervalAt, by: float = 0.0) -> float:
+    """The two-sided p of a difference `by` so much: 1 less the confidence at which the interval
     reaches it, so that p and interval can't contradict each other: p is below .05 exactly where the
     interval of 95 % leaves it out. No less than a millionth; nan where there is no interval.
     """
-
-    def beyond(p: float) -> float:
-        with np.errstate(over="ignore"):
-            found = interval(1 - p)
-        return found.ci_low - by if found.value > by else by - found.ci_high
-
     from scipy.optimize import brentq
 
-    if np.isnan(at_level := beyond(LEVEL)):
+    def distance(p: float) -> float:
+        """How far the interval stays away from `by`, below 0 if it includes it."""
+        with np.errstate(over="ignore"):
+            interval = interval_at(1 - p)
+        return interval.ci_low - by if interval.value > by else by - interval.ci_high
+
+    distance_at_level = distance(LEVEL)
+    if np.isnan(distance_at_level):
         return np.nan
-    holds = at_level > 0
-    low, high = (_LEAST, LEVEL) if holds else (LEVEL, 1 - _LEAST)
-    if holds and beyond(low) > 0:
-        return low
-    if not holds and beyond(high) <= 0:
-        return 1.0
-    p = float(brentq(beyond, low, high, xtol=1e-5))
     # The root is only found to five digits, and may lie that near to .05.
-    return min(p, np.nextafter(LEVEL, 0)) if holds else p
+    if distance_at_level > 0:
+        if distance(_LEAST) > 0:
+            return _LEAST
+        root = float(brentq(distance, _LEAST, LEVEL, xtol=1e-5))
+        return min(root, np.nextafter(LEVEL, 0))
+    if distance(1 - _LEAST) <= 0:
+        return 1.0
+    return float(brentq(distance, LEVEL, 1 - _LEAST, xtol=1e-5))

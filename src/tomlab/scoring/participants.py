@@ -2,7 +2,7 @@
 the rules for a model's answers.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -26,16 +26,16 @@ def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
 
     def wrong_answers(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
         for row, item_id, answer in table[["item_id", "answer"]].itertuples():
-            allowed = options.get(item_id, ())
-            if allowed and answer and _option(answer, allowed) is None:
-                yield row, "answer", f"the text of an option: {' | '.join(allowed)}"
+            texts = options.get(item_id, ())
+            if texts and answer and _option(answer, texts) is None:
+                yield row, "answer", f"the text of an option: {' | '.join(texts)}"
 
     table = with_passed(files.read_form(path, answers_form(list(options)), wrong_answers))
-    table["answer"] = [
-        _option(answer, options[item_id]) or answer
-        for item_id, answer in zip(table["item_id"], table["answer"], strict=True)
-    ]
-    return table[["participant", "item_id", "answer", "passed"]].reset_index(drop=True)
+    answers = []
+    for item_id, answer in zip(table["item_id"], table["answer"], strict=True):
+        answers.append(_option(answer, options[item_id]) or answer)
+    columns = ["participant", "item_id", "answer", "passed"]
+    return table.assign(answer=answers)[columns].reset_index(drop=True)
 
 
 def answers_form(item_ids: Collection[str] | None = None) -> pa.DataFrameSchema:
@@ -79,31 +79,28 @@ def responses(
     answers: of `read`. method: how a model is asked the same; keys: the letters of options; option:
     how a chosen option is written, with {key} and {text}.
     """
-    by_id = {item["item_id"]: item for item in items.to_dict("records")}
+    items_by_id = {item["item_id"]: item for item in items.to_dict("records")}
     numbers = {name: number for number, name in enumerate(sorted(answers["participant"].unique()))}
     rows = []
-    for answer in answers.to_dict("records"):
-        text = _written(by_id[answer["item_id"]], answer["answer"], keys, option)
-        row = {"item_id": answer["item_id"], "model": MODEL, "method": method, "response": text}
-        rows.append(row | {"sample": numbers[answer["participant"]]})
+    for row in answers.to_dict("records"):
+        item = items_by_id[row["item_id"]]
+        text = row["answer"]
+        if text in list(item["choices"]):
+            text = option.format(key=key_of(item, text, keys), text=text)
+        rows.append((row["item_id"], MODEL, method, text, numbers[row["participant"]]))
     columns = ["item_id", "model", "method", "response", "sample"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _written(item: Mapping, answer: str, keys: Sequence[str], option: str) -> str:
-    """An answer as a model gives it: a chosen option with its letter, anything else as it is."""
-    if answer not in list(item["choices"]):
-        return answer
-    return option.format(key=key_of(item, answer, keys), text=answer)
-
-
-def _option(answer: str, options: Iterable[str]) -> str | None:
+def _option(answer: str, options: Collection[str]) -> str | None:
     """The option whose text an answer is, or is but for spaces and case; None if there is none."""
-    options = list(options)
     if answer in options:
         return answer
-    plain_answer = " ".join(answer.split()).casefold()
     for text in options:
-        if " ".join(text.split()).casefold() == plain_answer:
+        if _folded(text) == _folded(answer):
             return text
     return None
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()

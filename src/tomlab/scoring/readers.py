@@ -6,12 +6,12 @@ knows what. What a reader has to learn, it learns from other groups than those i
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
 
-from tomlab.asking.protocol import Benchmark, in_words_of_a_model
 from tomlab.scoring.choices import options_of
 from tomlab.scoring.cues import readers_of, speakers_of, versions_by_lines, words_of
 from tomlab.scoring.stats import balanced_interval, cluster_interval
@@ -26,7 +26,7 @@ KEYS = ["kind", "control", "initial_belief", "reader"]
 
 
 def reader(
-    benchmark: Benchmark, items: pd.DataFrame, method: str
+    benchmark: ModuleType, items: pd.DataFrame, method: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The `table` of all readers, and the scores of `NAME`, a model that answers each kind of
     question as the best reader does. A list names those of whom it says "yes" one by one.
@@ -36,17 +36,19 @@ def reader(
     best = results.loc[results["best"], ["kind", "reader"]].drop_duplicates()
     answers = chosen.merge(best).set_index("item_id")["text"].to_dict()
     questions = benchmark.asked(items, method).to_dict("records")
-    knowers = _knowers(questions, answers)
+    knowers = set()
+    for item in questions:
+        if answers.get(item["item_id"]) == "yes":
+            knowers.add((_set_of(item), item.get("character")))
     rows = []
     for item in questions:
-        people = [*item.get("aware", []), *item.get("unaware", [])]
         answer = answers.get(item["item_id"])
+        people = [*item.get("aware", []), *item.get("unaware", [])]
         if people:
-            asked_about = _set_of(item)
-            named = [name for name in people if (asked_about, name.lower()) in knowers]
+            named = [name for name in people if (_set_of(item), name.lower()) in knowers]
             answer = ", ".join(named) or "Nobody"
         if answer:
-            response = in_words_of_a_model(benchmark, item, answer, method)
+            response = benchmark.reference(item | {"answer": answer}, method, 0)["gold"]
             rows.append({"item_id": item["item_id"], "response": response})
     responses = pd.DataFrame(rows).assign(model=NAME, method=method)
     return results, benchmark.score(items, responses)
@@ -62,13 +64,13 @@ def table(chosen: pd.DataFrame) -> pd.DataFrame:
     `value` of its kind, controls aside; as the best of several, that value is a bit too high.
     """
     rows = []
-    for key, answers in chosen.groupby(KEYS, sort=False):
+    for keys, answers in chosen.groupby(KEYS, sort=False):
         interval = balanced_interval(answers["credit"], answers["side"], answers["group"])
-        row = dict(zip(KEYS, key, strict=True))
-        row |= {"is_blind": answers["is_blind"].iloc[0], "sees": answers["sees"].iloc[0]}
-        row |= {"accuracy": answers["credit"].mean(), **vars(interval)}
-        by_side = answers.groupby("side")["version_credit"].mean()
-        row["version"] = by_side.mean()
+        row = dict(zip(KEYS, keys, strict=True))
+        row |= answers[["is_blind", "sees"]].iloc[0].to_dict()
+        row["accuracy"] = answers["credit"].mean()
+        row |= vars(interval)
+        row["version"] = answers.groupby("side")["version_credit"].mean().mean()
         rows.append(row | _both_right(answers))
     results = pd.DataFrame(rows)
     tried = results[~results["control"]].groupby(["kind", "reader"], sort=False)["value"].mean()
@@ -79,17 +81,18 @@ def table(chosen: pd.DataFrame) -> pd.DataFrame:
 
 def _both_right(answers: pd.DataFrame) -> dict:
     """The share of pairs, or lists, of which all answers are right, with its interval."""
-    together = answers[answers["together"] != ""]
-    whole = together.groupby("together").agg(credit=("credit", "min"), group=("group", "first"))
-    names = ["both_right", "both_low", "both_high", "n_together"]
-    if whole.empty:
-        return dict(zip(names, [np.nan, np.nan, np.nan, 0], strict=True))
-    interval = cluster_interval(whole["credit"].eq(1).astype(float), whole["group"])
-    values = [interval.value, interval.ci_low, interval.ci_high, len(whole)]
-    return dict(zip(names, values, strict=True))
+    together = answers[answers["together"] != ""].groupby("together")
+    together = together.agg(credit=("credit", "min"), group=("group", "first"))
+    interval = cluster_interval(together["credit"].eq(1).astype(float), together["group"])
+    return {
+        "both_right": interval.value,
+        "both_low": interval.ci_low,
+        "both_high": interval.ci_high,
+        "n_together": len(together),
+    }
 
 
-def choices(benchmark: Benchmark, items: pd.DataFrame, method: str) -> pd.DataFrame:
+def choices(benchmark: ModuleType, items: pd.DataFrame, method: str) -> pd.DataFrame:
     """The option that each reader chooses, of questions that a method asks and that have options or
     are answered by "yes" or "no". No reader learns from items with `control`, if they have it.
 
@@ -106,23 +109,27 @@ def choices(benchmark: Benchmark, items: pd.DataFrame, method: str) -> pd.DataFr
     for _, of_kind in options.groupby("kind"):
         of_kind = of_kind.reset_index(drop=True)
         # Between options that a reader likes alike a lot decides, the same for all versions.
-        lot = pd.util.hash_pandas_object(
-            of_kind["group"].astype(str) + of_kind["text"], index=False
-        )
-        for one in readers_of(of_kind, by_lines):
-            liked = of_kind[columns].assign(reader=one.name, is_blind=one.is_blind, sees=one.sees)
-            liked = liked.assign(liking=np.round(one.liking, 9), lot=lot, version_credit=np.nan)
-            if one.version is not None:
-                guess = np.sign(np.round(one.version, 9))
-                liked["version_credit"] = (1 + guess * np.where(of_kind["side"], 1, -1)) / 2
-            most = liked.groupby("item_id")["liking"].transform("max")
-            liked = liked[liked["liking"] == most]
-            liked["credit"] = liked.groupby("item_id")["right"].transform("mean")
-            results.append(liked.sort_values("lot").drop_duplicates("item_id"))
+        texts = of_kind["group"].astype(str) + of_kind["text"]
+        of_kind["lot"] = pd.util.hash_pandas_object(texts, index=False)
+        for reader in readers_of(of_kind, by_lines):
+            rows = of_kind[columns].assign(
+                reader=reader.name,
+                is_blind=reader.is_blind,
+                sees=reader.sees,
+                liking=np.round(reader.liking, 9),
+                lot=of_kind["lot"],
+                version_credit=np.nan,
+            )
+            if reader.version is not None:
+                guess = np.sign(np.round(reader.version, 9))
+                rows["version_credit"] = (1 + guess * np.where(of_kind["side"], 1, -1)) / 2
+            rows = rows[rows["liking"] == rows.groupby("item_id")["liking"].transform("max")]
+            rows["credit"] = rows.groupby("item_id")["right"].transform("mean")
+            results.append(rows.sort_values("lot").drop_duplicates("item_id"))
     return pd.concat(results, ignore_index=True)
 
 
-def _options(benchmark: Benchmark, items: pd.DataFrame, method: str) -> pd.DataFrame:
+def _options(benchmark: ModuleType, items: pd.DataFrame, method: str) -> pd.DataFrame:
     """A row for each option of each question, with all that readers see."""
     group = next(name for name in GROUPS if name in items)
     rows = []
@@ -130,36 +137,48 @@ def _options(benchmark: Benchmark, items: pd.DataFrame, method: str) -> pd.DataF
         texts = options_of(item)
         if not texts:
             continue
-        reference = benchmark.reference(item, method, 0)
-        question = {
-            "item_id": item["item_id"],
-            "group": item[group],
-            "kind": _kind(item),
-            "control": bool(item.get("control", False)),
-            "initial_belief": _initial_belief(item),
-            "together": _together(item),
-            "side": reference.get("omniscient") == reference["gold"],
-            "is_shown": len(item["choices"]) > 0,
-            "answer": item["answer"],
-            "story": item["story"].strip(),
-            "sentences": re.split(r"(?<=[.!?])\s+", item["story"].strip()),
-            "fact": item.get("fact_answer", ""),
-            "person": item.get("character", ""),
-            "asked": _asked_person(item, texts),
-        }
-        question["question"] = item["question"]
-        if hasattr(benchmark, "in_words"):
-            question["question"] = benchmark.in_words(item).get("question", item["question"])
-        for at, text in enumerate(texts):
-            other_words = {word for other in texts if other != text for word in words_of(other)}
-            own_words = " ".join(set(words_of(text)) - other_words)
-            rows.append(question | {"at": at, "text": text, "own_words": own_words})
+        question = _question(benchmark, item, method, texts)
+        question["group"] = item[group]
+        for place, (text, own_words) in enumerate(zip(texts, _own_words(texts), strict=True)):
+            rows.append(question | {"at": place, "text": text, "own_words": own_words})
     options = pd.DataFrame(rows)
     items_together = options.groupby("together")["item_id"].transform("nunique")
     return options.assign(
         right=options["text"] == options["answer"],
         together=options["together"].where(items_together > 1, ""),
     )
+
+
+def _question(benchmark: ModuleType, item: Mapping, method: str, texts: Sequence[str]) -> dict:
+    """What readers see of a question, and what they are grouped by."""
+    reference = benchmark.reference(item, method, 0)
+    wording = item
+    if hasattr(benchmark, "in_words"):
+        wording = item | benchmark.in_words(item)
+    story = item["story"].strip()
+    return {
+        "item_id": item["item_id"],
+        "kind": _kind(item),
+        "control": bool(item.get("control", False)),
+        "initial_belief": _initial_belief(item),
+        "together": _together(item),
+        "side": reference.get("omniscient") == reference["gold"],
+        "is_shown": len(item["choices"]) > 0,
+        "answer": item["answer"],
+        "question": wording["question"],
+        "story": story,
+        "sentences": re.split(r"(?<=[.!?])\s+", story),
+        "fact": item.get("fact_answer", ""),
+        "person": item.get("character", ""),
+        "asked": _asked_person(item, texts),
+    }
+
+
+def _own_words(texts: Sequence[str]) -> Iterator[str]:
+    """Of each option, the words that no other has."""
+    for text in texts:
+        others = " ".join(other for other in texts if other != text)
+        yield " ".join(set(words_of(text)).difference(words_of(others)))
 
 
 def _kind(item: dict) -> str:
@@ -212,12 +231,7 @@ def _asked_person(item: dict, options: Sequence[str]) -> str:
         return item["character"]
     if item.get("person_x"):
         return item["person_x"].split()[0].lower()
-    names = re.findall(r"\w+", item["question"])[1:]
-    capitalised = [name for name in names if name[0].isupper() and name in item["story"]]
-    return capitalised[0].lower() if capitalised else ""
-
-
-def _knowers(questions: Sequence[dict], answers: dict) -> set[tuple[str, str]]:
-    """The question sets, with their family of questions, and the persons who are said to know."""
-    says_yes = [item for item in questions if answers.get(item["item_id"]) == "yes"]
-    return {(_set_of(item), item.get("character")) for item in says_yes}
+    for name in re.findall(r"\w+", item["question"])[1:]:
+        if name[0].isupper() and name in item["story"]:
+            return name.lower()
+    return ""

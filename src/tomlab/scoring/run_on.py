@@ -48,10 +48,10 @@ def before_next_question(
     begins_with_question = not text[: starts[0].position].strip(" \n*_#>\"'")
     labels = set()
     for start in starts:
-        before = text[: start.position]
-        is_opening = not before.strip(" \n*_#>\"'")
-        if not is_opening and (start.is_turn or is_read(before)):
-            return before.rstrip()
+        beginning = text[: start.position]
+        is_opening = not beginning.strip(" \n*_#>\"'")
+        if not is_opening and (start.is_turn or is_read(beginning)):
+            return beginning.rstrip()
         if start.label in labels:
             return None
         labels.add(start.label)
@@ -93,10 +93,10 @@ def _with_options(text: str, labels: list[int]) -> Iterator[_Start]:
     """
     for match in _OPTIONS.finditer(text):
         first = max(0, match.start() - _LONGEST_QUESTION)
-        before = text[first : match.start()].rstrip()
-        if not before.endswith("?"):
+        beginning = text[first : match.start()].rstrip()
+        if not beginning.endswith("?"):
             continue
-        sentences = [first + end.end() for end in _SENTENCE.finditer(before[:-1])]
+        sentences = [first + end.end() for end in _SENTENCE.finditer(beginning[:-1])]
         position = sentences[-1] if sentences else first
         if not any(position <= label < match.start() for label in labels):
             yield _Start(position, "?", is_turn=False)

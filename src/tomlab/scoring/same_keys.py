@@ -16,7 +16,8 @@ import pandera.pandas as pa
 from tomlab.paths import PUBLISHED
 from tomlab.records import files
 
-IDENTICAL, NEARLY = "identical", "nearly identical"
+IDENTICAL = "identical"
+NEARLY = "nearly identical"
 # A file of what others reported, a row a released item: its row in the file, counted from 0.
 REPORTED = pa.DataFrameSchema(
     {
@@ -29,7 +30,8 @@ REPORTED = pa.DataFrameSchema(
     },
     unique=["row", "kind"],
 )
-COLUMNS = ("item_id", "group_id", "source", "question_type", "likeness", "text")
+_ITEM = ["item_id", "group_id", "source", "question_type"]
+COLUMNS = (*_ITEM, "likeness", "text")
 
 
 def same_keys(items: pd.DataFrame) -> pd.DataFrame:
@@ -40,21 +42,21 @@ def same_keys(items: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for item in items.to_dict("records"):
-        for one, other in _pairs(item):
-            likeness = likeness_of(one, other)
+        for text, other in _pairs(item):
+            likeness = likeness_of(text, other)
             if likeness:
-                named = {column: item[column] for column in COLUMNS[:4]}
-                rows.append(named | {"likeness": likeness, "text": one})
+                row = {name: item[name] for name in _ITEM}
+                rows.append(row | {"likeness": likeness, "text": text})
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def likeness_of(one: str, other: str) -> str:
+def likeness_of(text: str, other: str) -> str:
     """`IDENTICAL`, `NEARLY`, or "" for two texts that say something else; of no text, ""."""
-    if not one.strip() or not other.strip():
+    if not text.strip() or not other.strip():
         return ""
-    if one == other:
+    if text == other:
         return IDENTICAL
-    return NEARLY if _plain(one) == _plain(other) else ""
+    return NEARLY if _plain(text) == _plain(other) else ""
 
 
 def _plain(text: str) -> str:
@@ -76,10 +78,10 @@ def _pairs(item: Mapping) -> Iterator[tuple[str, str]]:
 
 
 def _pairs_of_beliefs(beliefs: list[Mapping]) -> Iterator[tuple[str, str]]:
-    for one, other in combinations(beliefs, 2):
-        same_actor = _plain(one["actor"]) == _plain(other["actor"])
-        if same_actor and one["labels"]["order"] == other["labels"]["order"]:
-            yield one["belief"], other["belief"]
+    for belief, other in combinations(beliefs, 2):
+        is_same_actor = _plain(belief["actor"]) == _plain(other["actor"])
+        if is_same_actor and belief["labels"]["order"] == other["labels"]["order"]:
+            yield belief["belief"], other["belief"]
 
 
 def reported(benchmark: str, folder: Path = PUBLISHED) -> pd.DataFrame:
@@ -92,28 +94,31 @@ def reported(benchmark: str, folder: Path = PUBLISHED) -> pd.DataFrame:
     return files.read_form(path, REPORTED).astype({"row": int}).reset_index(drop=True)
 
 
-def in_words(found: pd.DataFrame, items: pd.DataFrame) -> str:
-    """A sentence on how many items `same_keys` found, and in how many groups of how many."""
-    if found.empty:
+def in_words(pairs: pd.DataFrame, items: pd.DataFrame) -> str:
+    """A sentence on how many items have `pairs` of `same_keys`, in how many groups of how many."""
+    if pairs.empty:
         return f"In none of {len(items):,} items do two answers that should differ say the same."
-    n_items = found["item_id"].nunique()
-    n_groups = found["group_id"].nunique()
-    share = f"In {n_items:,} of {len(items):,} items, two answers that should differ say the same"
-    return f"{share}; they stand in {n_groups:,} of {items['group_id'].nunique():,} groups."
+    n_groups = pairs["group_id"].nunique()
+    return (
+        f"In {pairs['item_id'].nunique():,} of {len(items):,} items, two answers that should differ"
+        f" say the same; they stand in {n_groups:,} of {items['group_id'].nunique():,} groups."
+    )
 
 
-def beside_reported(found: pd.DataFrame, items: pd.DataFrame, benchmark: str) -> str:
+def beside_reported(pairs: pd.DataFrame, items: pd.DataFrame, benchmark: str) -> str:
     """A sentence that holds what was reported in public against a released file; "" for our items,
     and where nothing was reported. Groups of the items are counted in the order of the file.
     """
-    known = reported(benchmark)
+    reports = reported(benchmark)
     is_released = items["source"].str.startswith("released:").all()
-    if known.empty or not is_released:
+    if reports.empty or not is_released:
         return ""
-    groups = list(dict.fromkeys(items["group_id"]))
-    facts = found[found["question_type"].isin(known["kind"])]
-    rows = {groups.index(group) for group in facts["group_id"]}
-    confirmed = len(rows & set(known["row"]))
-    more = len(rows - set(known["row"]))
-    told = f"Of {len(known)} that were reported in public, {confirmed} are found in this file, "
-    return f"{told}and {more} more of this kind ({', '.join(sorted(set(known['reported_at'])))})."
+    group_ids = list(dict.fromkeys(items["group_id"]))
+    of_kinds = pairs[pairs["question_type"].isin(reports["kind"])]
+    rows = {group_ids.index(group_id) for group_id in of_kinds["group_id"]}
+    n_confirmed = len(rows.intersection(reports["row"]))
+    sites = ", ".join(sorted(set(reports["reported_at"])))
+    return (
+        f"Of {len(reports)} that were reported in public, {n_confirmed} are found in this file, "
+        f"and {len(rows) - n_confirmed} more of this kind ({sites})."
+    )

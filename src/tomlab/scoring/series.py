@@ -65,66 +65,76 @@ class Statistic(NamedTuple):
     right: Callable[[np.ndarray], np.ndarray] | None = None
     sizes: Callable[[np.ndarray], np.ndarray] | None = None
 
-    def told(self, found: Interval, *sums: pd.DataFrame) -> Interval:
-        """`found`, of `sums` (two of a difference), without its ends where one of the labels or a
-        right answer is in too few groups.
+    def without_rare_ends(self, interval: Interval, *sums: pd.DataFrame) -> Interval:
+        """The interval of `sums` (two of a difference), without its ends where one of the labels or
+        a right answer is in too few groups.
         """
-        counts = [one.to_numpy(float) for one in sums]
+        counts = [frame.to_numpy(float) for frame in sums]
         why = None
         if self.labels:
-            with_label = min((self.labels(own) > 0).sum(axis=0).min() for own in counts)
-            why = RARE if with_label < LEAST_WITH_LABEL else None
-        if self.right and found.ci_method == JACKKNIFE:
-            with_right = min((self.right(own) > 0).sum() for own in counts)
-            why = FEW_RIGHT if with_right < LEAST_RIGHT else why
-        return replace(found, ci_low=np.nan, ci_high=np.nan, ci_method=why) if why else found
+            groups_by_label = [(self.labels(side) > 0).sum(axis=0) for side in counts]
+            if np.min(groups_by_label) < LEAST_WITH_LABEL:
+                why = RARE
+        if self.right and interval.ci_method == JACKKNIFE:
+            groups_with_right = [(self.right(side) > 0).sum() for side in counts]
+            if min(groups_with_right) < LEAST_RIGHT:
+                why = FEW_RIGHT
+        if why is None:
+            return interval
+        return replace(interval, ci_low=np.nan, ci_high=np.nan, ci_method=why)
 
 
-Found = Series | Statistic
+Measure = Series | Statistic
 # What a benchmark's `series` yields: model, method, and what one of their metrics is made of.
-Told = Iterator[tuple[str, str, Found]]
+Measures = Iterator[tuple[str, str, Measure]]
+
+
+def table(benchmark: str, measures: Measures) -> pd.DataFrame:
+    """The metrics table of what a benchmark's `series` yields."""
+    rows = []
+    for model, method, measure in measures:
+        row = metric_row(measure, {"benchmark": benchmark, "model": model, "method": method})
+        if row is not None:
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def metric_row(measure: Measure, keys: Mapping) -> dict | None:
+    """A row of the metrics table. keys: benchmark, model and method. None for a statistic that is
+    not defined, because what it needs was not asked.
+    """
+    interval = interval_of(measure)
+    if isinstance(measure, Statistic) and np.isnan(interval.value):
+        return None
+    metric = {"metric": measure.metric, "condition": measure.condition}
+    return {**keys, **metric, **vars(interval)}
+
+
+def interval_of(measure: Measure) -> Interval:
+    """The metric's value with its interval."""
+    if isinstance(measure, Statistic):
+        sums = measure.sums(measure.rows)
+        trials = None
+        if measure.sizes:
+            sizes = pd.Series(measure.sizes(sums.to_numpy(float)))
+            trials = fewest_trials([sizes], [1.0])
+        interval = cluster_statistic(sums, measure.statistic, n=len(measure.rows), trials=trials)
+        return measure.without_rare_ends(interval, sums)
+    values, groups = measure.values, measure.groups
+    if measure.kinds is not None:
+        return balanced_interval(values, measure.kinds, groups, weights=measure.weights)
+    return cluster_interval(values, groups, bounds=measure.bounds)
 
 
 def by_unit(table: pd.DataFrame, *names: str) -> pd.DataFrame:
     """`table` indexed by what identifies a unit: its columns `names`, by default those of an answer
     among the answers of one model and method.
     """
-    first, *others = (table[name].astype(str) for name in names or ("item_id", "sample"))
-    labels = first.str.cat(others, sep="/") if others else first
+    if not names:
+        names = ("item_id", "sample")
+    columns = [table[name].astype(str) for name in names]
+    labels = columns[0].str.cat(columns[1:], sep="/") if columns[1:] else columns[0]
     return table.set_axis(labels.to_numpy())
-
-
-def interval(found: Found) -> Interval:
-    """The metric's value with its interval."""
-    if isinstance(found, Series):
-        if found.kinds is None:
-            return cluster_interval(found.values, found.groups, bounds=found.bounds)
-        return balanced_interval(found.values, found.kinds, found.groups, weights=found.weights)
-    sums = found.sums(found.rows)
-    trials = None
-    if found.sizes:
-        trials = fewest_trials([pd.Series(found.sizes(sums.to_numpy(float)))], [1.0])
-    interval = cluster_statistic(sums, found.statistic, n=len(found.rows), trials=trials)
-    return found.told(interval, sums)
-
-
-def metric_row(one: Found, whose: Mapping) -> dict | None:
-    """A row of the metrics table. whose: benchmark, model and method. None for a statistic that is
-    not defined, because what it needs was not asked.
-    """
-    found = interval(one)
-    if isinstance(one, Statistic) and np.isnan(found.value):
-        return None
-    return {**whose, "metric": one.metric, "condition": one.condition} | vars(found)
-
-
-def table(benchmark: str, told: Told) -> pd.DataFrame:
-    """The metrics table of what a benchmark's `series` yields."""
-    rows = [
-        metric_row(one, {"benchmark": benchmark, "model": model, "method": method})
-        for model, method, one in told
-    ]
-    return pd.DataFrame(filter(None, rows))
 
 
 def over_all(part: pd.DataFrame) -> Iterator[Series]:

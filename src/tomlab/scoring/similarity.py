@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -36,24 +37,41 @@ def similarity(
     """
     if kind not in KINDS:
         raise InputError(f"alignment: found kind {kind!r}, expected one of {', '.join(KINDS)}")
-    both = (predicted_texts, gold_texts)
-    if not all(map(len, both)):
+    if not len(predicted_texts) or not len(gold_texts):
         return np.zeros((len(predicted_texts), len(gold_texts)))
     if kind == "embedding":
-        left, right = (np.array([vectors[text] for text in texts]) for texts in both)
-        return left @ right.T
-    left, right = ([plain(text) for text in texts] for texts in both)
-    if kind == "exact":
-        return np.array([[a == b for b in right] for a in left], dtype=float)
-    left, right = ([Counter(text.split()) for text in texts] for texts in (left, right))
-    shares = [[2 * (a & b).total() / max(a.total() + b.total(), 1) for b in right] for a in left]
-    return np.array(shares)
+        predicted = np.array([vectors[text] for text in predicted_texts])
+        gold = np.array([vectors[text] for text in gold_texts])
+        return predicted @ gold.T
+    likeness = _is_equal if kind == "exact" else _token_f1
+    golds = [plain(text) for text in gold_texts]
+    rows = []
+    for predicted in predicted_texts:
+        text = plain(predicted)
+        rows.append([likeness(text, gold) for gold in golds])
+    return np.array(rows)
+
+
+def _is_equal(text: str, other: str) -> float:
+    return float(text == other)
+
+
+def _token_f1(text: str, other: str) -> float:
+    words = _word_counts(text)
+    other_words = _word_counts(other)
+    return 2 * (words & other_words).total() / max(words.total() + other_words.total(), 1)
+
+
+@lru_cache(maxsize=4_096)  # each text is held against many
+def _word_counts(text: str) -> Counter:
+    return Counter(text.split())
 
 
 def shared(left: str, right: str) -> float:
     """The share of content words that two sentences have in common (Dice), endings left aside."""
-    a, b = _content(left), _content(right)
-    return 2 * len(a & b) / max(len(a) + len(b), 1)
+    words = _content(left)
+    other_words = _content(right)
+    return 2 * len(words & other_words) / max(len(words) + len(other_words), 1)
 
 
 def _content(text: str) -> set[str]:

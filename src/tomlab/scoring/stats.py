@@ -8,6 +8,7 @@ by `checks/interval_coverage.py`.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 
 import krippendorff
@@ -19,7 +20,9 @@ from tomlab.records.tidy import CI_METHODS
 
 CONFIDENCE = 0.95
 Bounds = tuple[float, float]
-SHARE, DIFFERENCE, COUNT = (0.0, 1.0), (-1.0, 1.0), (0.0, np.inf)
+SHARE = (0.0, 1.0)
+DIFFERENCE = (-1.0, 1.0)
+COUNT = (0.0, np.inf)
 # As `ci_method` in the metrics.
 JACKKNIFE, EXACT, ALIKE, PAIRED = CI_METHODS
 
@@ -48,13 +51,17 @@ def cluster_interval(values: pd.Series, groups: pd.Series, *, bounds: Bounds = S
     the way from one to the other. A mean of differences between two answers is the share of gains
     less that of losses, see `linear_interval`.
     """
-    low, high = bounds
-    if bounds in (SHARE, DIFFERENCE) or not np.isfinite(bounds).all():
+    if bounds in (SHARE, DIFFERENCE, COUNT):
         return interval_of_sums(group_sums(values, groups, bounds), n=len(values), bounds=bounds)
+    low, high = bounds
     width = high - low
     share = cluster_interval((values - low) / width, groups)
-    ends = {name: low + width * getattr(share, name) for name in ("value", "ci_low", "ci_high")}
-    return replace(share, **ends)
+    return replace(
+        share,
+        value=low + width * share.value,
+        ci_low=low + width * share.ci_low,
+        ci_high=low + width * share.ci_high,
+    )
 
 
 def balanced_interval(
@@ -77,43 +84,59 @@ def balanced_interval(
     than any answer of that kind does together with all answers of its group, so that the variance
     is at most that of a share in so many trials. Differences are gains less losses.
     """
-    columns = {"value": values, "kind": kinds, "group": groups}
-    rows = pd.DataFrame({name: column.to_numpy() for name, column in columns.items()})
+    rows = pd.DataFrame(
+        {"value": values.to_numpy(), "kind": kinds.to_numpy(), "group": groups.to_numpy()}
+    )
     if weights is None:
         names = sorted(rows["kind"].unique())
-        weights = {name: 1 / len(names) for name in names}
+        weights = dict.fromkeys(names, 1 / len(names))
     rows = rows[rows["kind"].isin(list(weights))].dropna(subset="value")
+    n = len(values)
     if rows["kind"].nunique() < len(weights):
-        groups = rows["group"].nunique()
-        return Interval(np.nan, np.nan, np.nan, PAIRED, len(values), groups)
+        return Interval(np.nan, np.nan, np.nan, PAIRED, n, rows["group"].nunique())
     rows["value"] = rows["value"].astype(float)
-    how = {"n": len(values), "confidence": confidence}
     if bounds == SHARE:
-        return _balanced_share(rows, weights, **how)[0]
-    gains = _balanced_share(rows.assign(value=rows["value"].clip(lower=0)), weights, **how)
-    losses = _balanced_share(rows.assign(value=(-rows["value"]).clip(lower=0)), weights, **how)
-    sides, sums = zip(gains, losses, strict=True)
-    return linear_interval(sums, (1, -1), intervals=sides, **how)
+        interval, _ = _balanced_share(rows, weights, n, confidence)
+        return interval
+    gains = rows.assign(value=rows["value"].clip(lower=0))
+    losses = rows.assign(value=(-rows["value"]).clip(lower=0))
+    gain, gain_by_group = _balanced_share(gains, weights, n, confidence)
+    loss, loss_by_group = _balanced_share(losses, weights, n, confidence)
+    return linear_interval(
+        [gain_by_group, loss_by_group],
+        (1, -1),
+        n=n,
+        intervals=[gain, loss],
+        confidence=confidence,
+    )
 
 
 def _balanced_share(
-    rows: pd.DataFrame, weights: Mapping[str, float], *, n: int, confidence: float
+    rows: pd.DataFrame, weights: Mapping[str, float], n: int, confidence: float
 ) -> tuple[Interval, pd.DataFrame]:
     """The interval of `balanced_interval`, and the share by group: `sum`, and `count`, of which all
     groups together have 1.
     """
-    shares = {}
-    for name in weights:
-        own = rows[rows["kind"] == name]
-        shares[name] = group_sums(own["value"], own["group"])
-    found = linear_interval([*shares.values()], [*weights.values()], n=n, confidence=confidence)
-    parts = [shares[name] * (weights[name] / shares[name]["count"].sum()) for name in weights]
+    shares = []
+    parts = []
+    for kind, weight in weights.items():
+        answers = rows[rows["kind"] == kind]
+        share = group_sums(answers["value"], answers["group"])
+        shares.append(share)
+        parts.append(share * (weight / share["count"].sum()))
+    factors = list(weights.values())
+    interval = linear_interval(shares, factors, n=n, confidence=confidence)
+    trials = fewest_trials([share["count"] for share in shares], factors)
     by_group = pd.concat(parts).groupby(level=0).sum()
-    trials = fewest_trials([share["count"] for share in shares.values()], [*weights.values()])
-    low, high = clopper_pearson(min(found.value, 1.0) * trials, trials, confidence)
-    if high - low < found.ci_high - found.ci_low:
-        found = replace(found, ci_low=low, ci_high=high, ci_method=EXACT)
-    return found, by_group
+    return _narrower(interval, trials, confidence), by_group
+
+
+def _narrower(interval: Interval, trials: float, confidence: float) -> Interval:
+    """An interval of a share, or Clopper-Pearson's for so many trials if that is narrower."""
+    low, high = clopper_pearson(min(interval.value, 1.0) * trials, trials, confidence)
+    if high - low < interval.ci_high - interval.ci_low:
+        return replace(interval, ci_low=low, ci_high=high, ci_method=EXACT)
+    return interval
 
 
 def fewest_trials(counts: Sequence[pd.Series], weights: Sequence[float]) -> float:
@@ -121,13 +144,13 @@ def fewest_trials(counts: Sequence[pd.Series], weights: Sequence[float]) -> floa
     that is in the fewest groups for its weight. counts: of each share, its answers by group. Of one
     share these are its effective groups, (sum of counts)^2 / (sum of squared counts).
     """
-    parts = [w * count / count.sum() for count, w in zip(counts, weights, strict=True)]
+    parts = [weight * count / count.sum() for count, weight in zip(counts, weights, strict=True)]
     by_group = pd.concat(parts).groupby(level=0).sum()
-    weight_of_trial = []
+    trial_weights = []
     for count in counts:
         products = count * by_group[count.index]
-        weight_of_trial.append(math.fsum(products) / count.sum())  # whatever the order of groups
-    return 1 / max(weight_of_trial)
+        trial_weights.append(math.fsum(products) / count.sum())  # whatever the order of groups
+    return 1 / max(trial_weights)
 
 
 def linear_interval(
@@ -159,17 +182,16 @@ def linear_interval(
     down = np.array([interval.value - interval.ci_low for interval in intervals])
     up = np.array([interval.ci_high - interval.value for interval in intervals])
     rises = factors > 0
-    together = _widening_correlations(columns.to_numpy(float), np.sign(factors))
-
-    def reach(distances: np.ndarray) -> float:
-        moved = np.abs(factors) * distances
-        return float(np.sqrt(max(moved @ together @ moved, 0.0)))
-
-    least = factors[~rises].sum()
-    most = factors[rises].sum()
-    low = max(value - reach(np.where(rises, down, up)), least)
-    high = min(value + reach(np.where(rises, up, down)), most)
+    downward = np.abs(factors) * np.where(rises, down, up)
+    upward = np.abs(factors) * np.where(rises, up, down)
+    correlations = _widening_correlations(columns.to_numpy(float), np.sign(factors))
+    low = max(value - _root_of_squares(downward, correlations), factors[~rises].sum())
+    high = min(value + _root_of_squares(upward, correlations), factors[rises].sum())
     return Interval(value, low, high, PAIRED, n, len(columns))
+
+
+def _root_of_squares(distances: np.ndarray, correlations: np.ndarray) -> float:
+    return float(np.sqrt(max(distances @ correlations @ distances, 0.0)))
 
 
 def _widening_correlations(columns: np.ndarray, signs: np.ndarray) -> np.ndarray:
@@ -178,18 +200,22 @@ def _widening_correlations(columns: np.ndarray, signs: np.ndarray) -> np.ndarray
     the count of each share.
     """
     columns = columns[np.lexsort(columns.T)]  # the last digits do not depend on names of groups
-    totals, sizes = columns.T[0::2], columns.T[1::2]
+    totals = columns.T[0::2]
+    sizes = columns.T[1::2]
     shares = totals.sum(axis=1) / sizes.sum(axis=1)
-    moves = totals - sizes * shares[:, None]
-    varies = [bool((np.abs(move) > 1e-12).any()) for move in moves]
-    together = np.eye(len(signs))
+    deviations = totals - sizes * shares[:, None]
+    varies = (np.abs(deviations) > 1e-12).any(axis=1)
+    correlations = np.eye(len(signs))
     for i, j in combinations(range(len(signs)), 2):
         if varies[i] and varies[j]:
-            alike = signs[i] * signs[j] * _cosine(moves[i], moves[j])
+            correlation = signs[i] * signs[j] * _cosine(deviations[i], deviations[j])
+        elif signs[i] == signs[j]:
+            correlation = _cosine(sizes[i], sizes[j])
         else:
-            alike = _cosine(sizes[i], sizes[j]) if signs[i] == signs[j] else 0.0
-        together[i, j] = together[j, i] = max(alike, 0.0)
-    return together
+            correlation = 0.0
+        correlations[i, j] = max(correlation, 0.0)
+        correlations[j, i] = correlations[i, j]
+    return correlations
 
 
 def _cosine(a: np.ndarray, b: np.ndarray) -> float:
@@ -200,22 +226,24 @@ def group_sums(values: pd.Series, groups: pd.Series, bounds: Bounds = SHARE) -> 
     """All that `interval_of_sums` needs of values, a row a group: their `sum` and `count`; of
     differences the sums of `gains` and of `losses`.
     """
-    own, (of, labels) = values.to_numpy(float), pd.factorize(groups.to_numpy(), sort=True)
-    sides = {"sum": own}
+    numbers = values.to_numpy(float)
+    codes, labels = pd.factorize(groups.to_numpy(), sort=True)
+    columns = {"sum": numbers}
     if bounds == DIFFERENCE:
-        sides = {"gains": own.clip(min=0), "losses": (-own).clip(min=0)}
-    sides["count"] = ~np.isnan(own)
-    return pd.DataFrame({name: exact_sums(side, of) for name, side in sides.items()}, labels)
+        columns = {"gains": numbers.clip(min=0), "losses": (-numbers).clip(min=0)}
+    columns["count"] = ~np.isnan(numbers)
+    sums = {name: _exact_sums(column, codes) for name, column in columns.items()}
+    return pd.DataFrame(sums, labels)
 
 
-def exact_sums(values: np.ndarray, of: np.ndarray) -> np.ndarray:
+def _exact_sums(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Sums by group, rounded once: added one by one, those of fractions would differ in their last
-    digits by the order of rows. of: the number of each value's group; nan adds nothing.
+    digits by the order of rows. codes: the number of each value's group; nan adds nothing.
     """
-    known = np.nan_to_num(values)
-    if (known % 1 == 0).all():
-        return np.bincount(of, known)
-    parts = np.split(known[np.argsort(of)], np.bincount(of).cumsum()[:-1])
+    values = np.nan_to_num(values)
+    if (values % 1 == 0).all():
+        return np.bincount(codes, values)
+    parts = np.split(values[np.argsort(codes)], np.bincount(codes).cumsum()[:-1])
     return np.array([math.fsum(part) for part in parts])
 
 
@@ -224,22 +252,27 @@ def interval_of_sums(
 ) -> Interval:
     """As `cluster_interval`, of `group_sums` in whatever order; n: the number of answers."""
     if bounds == DIFFERENCE:
-        shares = []
-        for side in ("gains", "losses"):
-            shares.append(sums[[side, "count"]].set_axis(["sum", "count"], axis=1))
-        return linear_interval(shares, (1, -1), n=n, confidence=confidence)
+        gains = sums[["gains", "count"]].set_axis(["sum", "count"], axis=1)
+        losses = sums[["losses", "count"]].set_axis(["sum", "count"], axis=1)
+        return linear_interval([gains, losses], (1, -1), n=n, confidence=confidence)
     sums = sums[sums.iloc[:, 1] > 0]
     if sums.empty:
         return Interval(np.nan, np.nan, np.nan, JACKKNIFE, n, 0)
     total, size = sums.to_numpy(float).T
     order = np.lexsort((total, size))
-    total, size = total[order], size[order]
+    total = total[order]
+    size = size[order]
     effective = size.sum() ** 2 / (size**2).sum()
     spread = (size * (total / size - total.sum() / size.sum()) ** 2).sum() / size.sum()
-    least_error = np.sqrt(spread / effective)
-    trials = effective if bounds == SHARE else None
-    how = {"n": n, "bounds": bounds, "confidence": confidence}
-    return cluster_statistic(sums, ratio, least_error=least_error, trials=trials, **how)
+    return cluster_statistic(
+        sums,
+        ratio,
+        n=n,
+        bounds=bounds,
+        confidence=confidence,
+        least_error=np.sqrt(spread / effective),
+        trials=effective if bounds == SHARE else None,
+    )
 
 
 def cluster_statistic(
@@ -277,50 +310,55 @@ def cluster_statistic(
     counts = np.asfortranarray(sums.to_numpy(float))
     counts = counts[counts.any(axis=1)]
     counts = counts[np.lexsort(counts.T)]
-    total, size = counts.sum(axis=0), len(counts)
+    total = counts.sum(axis=0)
+    size = len(counts)
     value = float(statistic(total))
     if np.isnan(value):
         return Interval(value, np.nan, np.nan, JACKKNIFE, n, size)
-    moved = statistic(total - counts) - value
-    moved = moved[~np.isnan(moved)]
-    if not len(moved) and np.isfinite(bounds).all():
-        width = bounds[1] - bounds[0]
-        exact = clopper_pearson((value - bounds[0]) / width * size, size, confidence)
-        return Interval(value, *(bounds[0] + width * end for end in exact), EXACT, n, size)
-    squares = (moved**2).sum()
-    inside = bounds[0] < value < bounds[1]
-    if not inside or not squares > 1e-24:
-        unseen = 1 - ((1 - confidence) / 2) ** (1 / size)
-        ends = zip(bounds, (value - abs(value), value + abs(value)), strict=True)
-        low, high = (bound if np.isfinite(bound) else end for bound, end in ends)
-        ends = value - unseen * (value - low), value + unseen * (high - value)
-        return Interval(value, *ends, ALIKE, n, size)
-    kurtosis = len(moved) * (moved**4).sum() / squares**2
-    worth = 2 * size / (kurtosis - 1) if kurtosis > 1 else np.inf
+    moves = statistic(total - counts) - value
+    moves = moves[~np.isnan(moves)]
+    low, high = bounds
+    if not len(moves) and np.isfinite(bounds).all():
+        share = (value - low) / (high - low)
+        ends = [low + (high - low) * end for end in clopper_pearson(share * size, size, confidence)]
+        return Interval(value, *ends, EXACT, n, size)
+    squares = (moves**2).sum()
+    if not low < value < high or not squares > 1e-24:
+        return Interval(value, *_ends_of_alike(value, bounds, size, confidence), ALIKE, n, size)
+    kurtosis = len(moves) * (moves**4).sum() / squares**2
+    degrees = 2 * size / (kurtosis - 1) if kurtosis > 1 else np.inf
+    degrees = max(min(size - 1, degrees), 1)
     # A group that can't be left out is taken to move the value as the others do.
-    error = max(np.sqrt(squares * size / len(moved)), least_error)
-    quantile = stdtrit(max(min(size - 1, worth), 1), 1 - (1 - confidence) / 2)
-    low, high = _on_scale(value, quantile * error, bounds)
-    if trials is not None:
-        exact_low, exact_high = clopper_pearson(value * trials, trials, confidence)
-        if exact_high - exact_low < high - low:
-            return Interval(value, exact_low, exact_high, EXACT, n, size)
-    return Interval(value, low, high, JACKKNIFE, n, size)
+    error = max(np.sqrt(squares * size / len(moves)), least_error)
+    distance = stdtrit(degrees, 1 - (1 - confidence) / 2) * error
+    interval = Interval(value, *_ends_on_scale(value, distance, bounds), JACKKNIFE, n, size)
+    return interval if trials is None else _narrower(interval, trials, confidence)
 
 
-def _on_scale(value: float, reach: float, bounds: Bounds) -> tuple[float, float]:
-    """`value` less and plus `reach`, on a scale on which neither end passes the bounds."""
+def _ends_of_alike(
+    value: float, bounds: Bounds, size: int, confidence: float
+) -> tuple[float, float]:
+    """The interval where leaving out any of the groups moves nothing."""
+    unseen = 1 - ((1 - confidence) / 2) ** (1 / size)
+    low = bounds[0] if np.isfinite(bounds[0]) else value - abs(value)
+    high = bounds[1] if np.isfinite(bounds[1]) else value + abs(value)
+    return value - unseen * (value - low), value + unseen * (high - value)
+
+
+def _ends_on_scale(value: float, distance: float, bounds: Bounds) -> tuple[float, float]:
+    """`value` less and plus `distance`, on a scale on which neither end passes the bounds."""
     low, high = bounds
     if np.isinf(low):
-        return value - reach, value + reach
+        return value - distance, value + distance
     if np.isinf(high):
-        factor = np.exp(reach / (value - low))
+        factor = np.exp(distance / (value - low))
         return low + (value - low) / factor, low + (value - low) * factor
     share = (value - low) / (high - low)
-    width = reach / ((high - low) * share * (1 - share))
-    middle = np.log(share / (1 - share))
-    ends = (1 / (1 + np.exp(-(middle + way * width))) for way in (-1, 1))
-    return tuple(float(low + (high - low) * end) for end in ends)
+    width = distance / ((high - low) * share * (1 - share))
+    logit = np.log(share / (1 - share))
+    lower_share = 1 / (1 + np.exp(-(logit - width)))
+    upper_share = 1 / (1 + np.exp(-(logit + width)))
+    return float(low + (high - low) * lower_share), float(low + (high - low) * upper_share)
 
 
 def ratio(counts: np.ndarray) -> np.ndarray:
@@ -347,10 +385,12 @@ def agreement(ratings: pd.DataFrame, level: str) -> dict[str, float]:
     """
     rated = ratings[ratings.notna().sum(axis=1) >= 2]
     values = rated.to_numpy(float).T
-    equal = float((rated.nunique(axis=1) == 1).mean())
-    alike = len(np.unique(values[~np.isnan(values)])) < 2
-    alpha = np.nan if alike else krippendorff.alpha(values, level_of_measurement=level)
-    return {"units": len(rated), "percent_agreement": equal, "alpha": float(alpha)}
+    if len(np.unique(values[~np.isnan(values)])) < 2:
+        alpha = np.nan
+    else:
+        alpha = float(krippendorff.alpha(values, level_of_measurement=level))
+    agreeing = float((rated.nunique(axis=1) == 1).mean())
+    return {"units": len(rated), "percent_agreement": agreeing, "alpha": alpha}
 
 
 def alpha_interval(ratings: pd.DataFrame, level: str, groups: pd.Index) -> tuple[float, float]:
@@ -359,18 +399,21 @@ def alpha_interval(ratings: pd.DataFrame, level: str, groups: pd.Index) -> tuple
     ratings: as in `agreement`, coded by rank; level: "nominal" or "ordinal"; groups: one label a
     unit. nan where alpha is not defined or nothing moves it.
     """
-    used = (ratings.notna().sum(axis=1) >= 2).to_numpy()
-    values = ratings[used].to_numpy(float)
+    is_rated = (ratings.notna().sum(axis=1) >= 2).to_numpy()
+    values = ratings[is_rated].to_numpy(float)
     if not len(values):
         return np.nan, np.nan
-    counts = np.stack([(values == code).sum(axis=1) for code in np.unique(values[values >= 0])], 1)
+    codes = np.unique(values[values >= 0])
+    counts = np.stack([(values == code).sum(axis=1) for code in codes], axis=1)
     # How often one rater's value meets another's in each unit: sums of it are all alpha needs.
-    pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
+    pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(len(codes))
     pairs = pairs / (counts.sum(axis=1) - 1)[:, None, None]
-    sums = pd.DataFrame(pairs.reshape(len(values), -1)).groupby(groups[used]).sum()
-    found = cluster_statistic(sums, lambda s: _alpha(s, level), n=len(values), bounds=DIFFERENCE)
-    moved = found.ci_method == JACKKNIFE
-    return (found.ci_low, found.ci_high) if moved else (np.nan, np.nan)
+    sums = pd.DataFrame(pairs.reshape(len(values), -1)).groupby(groups[is_rated]).sum()
+    alpha = partial(_alpha, level=level)
+    interval = cluster_statistic(sums, alpha, n=len(values), bounds=DIFFERENCE)
+    if interval.ci_method != JACKKNIFE:
+        return np.nan, np.nan
+    return interval.ci_low, interval.ci_high
 
 
 def _alpha(sums: np.ndarray, level: str) -> np.ndarray:

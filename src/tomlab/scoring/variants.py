@@ -3,17 +3,15 @@
 A question put in another way is held against the same question as the protocol puts it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from tomlab.records.tidy import AS_ASKED, REVERSED, SCORED
-from tomlab.scoring.stats import DIFFERENCE, SHARE, Bounds, cluster_interval
+from tomlab.scoring.stats import DIFFERENCE, SHARE, cluster_interval
 
-_WHOSE = ["model", "method"]
-_PAIR = ["item_id", "repeat"]
-_COLUMNS = [*_WHOSE, "asked_as", "metric"]
-_COLUMNS += ["value", "ci_low", "ci_high", "ci_method", "n", "n_groups"]
+_KEYS = ["model", "method", "asked_as"]
+_COLUMNS = [*_KEYS, "metric", "value", "ci_low", "ci_high", "ci_method", "n", "n_groups"]
 
 
 def protocol(table: pd.DataFrame) -> pd.DataFrame:
@@ -35,42 +33,48 @@ def variants(scores: pd.DataFrame, items: pd.DataFrame, groups: str) -> pd.DataF
     """
     if "asked_as" not in scores:
         return pd.DataFrame(columns=_COLUMNS)
-    told = scores.sort_values("sample", kind="stable")
+    scores = scores.sort_values("sample", kind="stable")
     # A variant's samples have numbers of their own, behind those of the protocol.
-    told = told.assign(repeat=told.groupby([*_WHOSE, "item_id", "asked_as"]).cumcount())
-    choices = dict(zip(items["item_id"], items["choices"], strict=True))
+    scores = scores.assign(repeat=scores.groupby([*_KEYS, "item_id"]).cumcount())
+    options = dict(zip(items["item_id"], items["choices"], strict=True))
     rows = []
-    for whose, part in told.groupby(_WHOSE, sort=False):
-        plain = part[part["asked_as"] == AS_ASKED]
-        for name, own in part[part["asked_as"] != AS_ASKED].groupby("asked_as", sort=False):
-            both = plain.merge(own, on=_PAIR, suffixes=("", "_varied"))
-            for metric, values, bounds in _found(both, name, choices):
-                found = cluster_interval(values, both.loc[values.index, groups], bounds=bounds)
-                keys = dict(zip(_COLUMNS, (*whose, name, metric), strict=False))
-                rows.append(keys | vars(found))
+    for (model, method), part in scores.groupby(["model", "method"], sort=False):
+        is_plain = part["asked_as"] == AS_ASKED
+        for asked_as, varied in part[~is_plain].groupby("asked_as", sort=False):
+            pairs = part[is_plain].merge(varied, on=["item_id", "repeat"], suffixes=("", "_varied"))
+            keys = {"model": model, "method": method, "asked_as": asked_as}
+            for metric, values in _metrics(pairs, asked_as, options).items():
+                bounds = DIFFERENCE if metric == "difference" else SHARE
+                interval = cluster_interval(values, pairs.loc[values.index, groups], bounds=bounds)
+                rows.append({**keys, "metric": metric, **vars(interval)})
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def _found(
-    both: pd.DataFrame, name: str, choices: Mapping[str, Sequence[str]]
-) -> Iterator[tuple[str, pd.Series, Bounds]]:
-    """Each metric of one variant, its values by pair of answers and their bounds."""
-    as_asked, varied = both["score"], both["score_varied"]
-    yield "as_asked", as_asked, SHARE
-    yield "varied", varied, SHARE
-    yield "both", (as_asked + varied) / 2, SHARE
-    yield "difference", varied - as_asked, DIFFERENCE
-    if name == REVERSED:
-        yield "both_right", as_asked * varied, SHARE
-    if "chosen" not in both:
-        return
-    choosing = both[both["outcome"].ne(SCORED) & both["outcome_varied"].ne(SCORED)]
-    read = choosing.dropna(subset=["chosen", "chosen_varied"])
+def _metrics(
+    pairs: pd.DataFrame, asked_as: str, options: Mapping[str, Sequence[str]]
+) -> dict[str, pd.Series]:
+    """The values of each metric of one variant, by pair of answers."""
+    as_asked = pairs["score"]
+    varied = pairs["score_varied"]
+    metrics = {
+        "as_asked": as_asked,
+        "varied": varied,
+        "both": (as_asked + varied) / 2,
+        "difference": varied - as_asked,
+    }
+    if asked_as == REVERSED:
+        metrics["both_right"] = as_asked * varied
+    if "chosen" not in pairs:
+        return metrics
+    choosing = pairs[pairs["outcome"].ne(SCORED) & pairs["outcome_varied"].ne(SCORED)]
+    is_readable = choosing[["chosen", "chosen_varied"]].notna().all(axis=1)
     if len(choosing):
-        same = choosing["chosen"].eq(choosing["chosen_varied"])
-        yield "same_answer", same & choosing.index.isin(read.index), SHARE
-        yield "unreadable", pd.Series(~choosing.index.isin(read.index), choosing.index), SHARE
-    if name == REVERSED and len(read):
-        shown = read["item_id"].map(choices)
-        first = read["chosen"].eq(shown.str[0]), read["chosen_varied"].eq(shown.str[-1])
-        yield "first_option", pd.concat(first), SHARE
+        metrics["same_answer"] = is_readable & choosing["chosen"].eq(choosing["chosen_varied"])
+        metrics["unreadable"] = ~is_readable
+    readable = choosing[is_readable]
+    if asked_as == REVERSED and len(readable):
+        options_shown = readable["item_id"].map(options)
+        is_first = readable["chosen"].eq(options_shown.str[0])
+        is_first_varied = readable["chosen_varied"].eq(options_shown.str[-1])
+        metrics["first_option"] = pd.concat([is_first, is_first_varied])
+    return metrics

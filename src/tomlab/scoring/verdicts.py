@@ -6,14 +6,13 @@ from each other, since answers to different protocols are never pooled.
 """
 
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import pandas as pd
 import pandera.pandas as pa
-from pydantic import ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, Field, ValidationError
 from scipy.stats import binom
 
 from tomlab import params
@@ -25,17 +24,42 @@ from tomlab.scoring.stats import DIFFERENCE, cluster_interval
 
 VERDICTS = ("correct", "wrong", "unreadable")  # the last two earn nothing
 BOTH = "both"  # in the place of a condition: right in all conditions of an item
+Text = Annotated[str, Field(min_length=1, strict=True)]
 
-# What a card says. item: what a row is about; condition: the column that tells its versions apart.
-SOURCE = "published_by repository files commit asked_on licence"
-CELL = "benchmark cell items item condition caution"
-DEVIATIONS = "prompt options key_position scoring temperature max_tokens reasoning missing"
-TEXT = (Annotated[str, Field(min_length=1, strict=True)], ...)
-strict = partial(create_model, __config__=ConfigDict(extra="forbid"))
-Deviations = strict("Deviations", **dict.fromkeys(DEVIATIONS.split(), TEXT))
-# models: what each is called, by its name in the file.
-Series = strict("Series", title=TEXT, deviations=Deviations, models=dict[str, str])
-Card = strict("Card", **dict.fromkeys(f"{SOURCE} {CELL}".split(), TEXT), series=dict[str, Series])
+
+class Deviations(BaseModel, extra="forbid"):
+    """How a series differs from the paper's protocol."""
+
+    prompt: Text
+    options: Text
+    key_position: Text
+    scoring: Text
+    temperature: Text
+    max_tokens: Text
+    reasoning: Text
+    missing: Text
+
+
+class Series(BaseModel, extra="forbid"):
+    title: Text
+    deviations: Deviations
+    models: dict[str, str]  # what each is called, by its name in the file
+
+
+class Card(BaseModel, extra="forbid"):
+    published_by: Text
+    repository: Text
+    files: Text
+    commit: Text
+    asked_on: Text
+    licence: Text
+    benchmark: Text
+    cell: Text
+    items: Text
+    item: Text  # what a row is about
+    condition: Text  # the column that tells its versions apart
+    caution: Text
+    series: dict[str, Series]
 
 
 def read(table: str, folder: Path = PUBLISHED) -> tuple[Card, dict[str, pd.DataFrame]]:
@@ -46,24 +70,30 @@ def read(table: str, folder: Path = PUBLISHED) -> tuple[Card, dict[str, pd.DataF
     path = Path(folder) / f"{table}.csv"
     if not path.is_file():
         raise InputError(f"{path} is missing: `make data` pulls it")
-    told = path.with_suffix(".yaml")
-    try:
-        card = Card.model_validate(params.parsed(files.read_text(told), told))
-    except ValidationError as error:
-        refuse([params.complaint(case) for case in error.errors(include_url=False)], str(told))
-    names = {name: series.models for name, series in card.series.items()}
+    card = _read_card(path.with_suffix(".yaml"))
+    models = {name: series.models for name, series in card.series.items()}
     columns = {
-        "scoring": files.one_of(names),
-        "model": files.one_of_each("scoring", names),
+        "scoring": files.one_of(models),
+        "model": files.one_of_each("scoring", models),
         "row": files.text(r"\d+", "a whole number"),
         card.condition: files.text(),
         "verdict": files.one_of(VERDICTS),
     }
     form = pa.DataFrameSchema(columns, unique=["scoring", "model", "row", card.condition])
     rows = files.read_form(path, form).reset_index(drop=True).astype({"row": int})
-    rows["right"] = rows["verdict"].eq(VERDICTS[0]).astype(float)
-    series = {name: rows[rows["scoring"] == name] for name in names}
-    return card, {name: own.replace({"model": names[name]}) for name, own in series.items()}
+    rows["right"] = rows["verdict"].eq("correct").astype(float)
+    series = {}
+    for name, names in models.items():
+        series[name] = rows[rows["scoring"] == name].replace({"model": names})
+    return card, series
+
+
+def _read_card(path: Path) -> Card:
+    try:
+        return Card.model_validate(params.parsed(files.read_text(path), path))
+    except ValidationError as error:
+        complaints = [params.complaint(case) for case in error.errors(include_url=False)]
+        refuse(complaints, str(path))
 
 
 def shows_options(series: Series) -> bool:
@@ -82,11 +112,11 @@ def by_item(rows: pd.DataFrame, condition: str) -> pd.DataFrame:
 def shares(rows: pd.DataFrame, condition: str) -> pd.DataFrame:
     """The share right by model and condition, and of `both`, with intervals over items."""
     long = by_item(rows, condition).stack().dropna().rename("right").reset_index()
-    found = [
-        {"model": model, condition: name, **vars(cluster_interval(own["right"], own["row"]))}
-        for (model, name), own in long.groupby(["model", condition], sort=False)
-    ]
-    return pd.DataFrame(found)
+    rows = []
+    for (model, level), answers in long.groupby(["model", condition], sort=False):
+        interval = cluster_interval(answers["right"], answers["row"])
+        rows.append({"model": model, condition: level, **vars(interval)})
+    return pd.DataFrame(rows)
 
 
 def compare_conditions(rows: pd.DataFrame, condition: str, a: str, b: str) -> pd.DataFrame:
@@ -103,13 +133,13 @@ def compare(a: pd.Series, b: pd.Series) -> dict:
     """a - b on the items that both have, 1 or 0 each: the mean difference with its interval over
     items, how many items only one of them gets right, and the p of McNemar's exact test.
     """
-    both = pd.concat([a, b], axis=1, keys=["a", "b"]).dropna()
-    difference = both["a"] - both["b"]
+    pairs = pd.concat([a, b], axis=1, keys=["a", "b"]).dropna()
+    difference = pairs["a"] - pairs["b"]
     interval = cluster_interval(difference, difference.index.to_series(), bounds=DIFFERENCE)
     only_a = int((difference > 0).sum())
     only_b = int((difference < 0).sum())
-    counts = {"only_a": only_a, "only_b": only_b, "p": float(mcnemar_p(only_a, only_b))}
-    return vars(interval) | counts
+    p = float(mcnemar_p(only_a, only_b))
+    return {**vars(interval), "only_a": only_a, "only_b": only_b, "p": p}
 
 
 def mcnemar_p(only_a, only_b):

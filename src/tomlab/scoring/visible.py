@@ -6,7 +6,6 @@ A mark is known by the words in its name, whatever brackets stand around it. The
 """
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 
@@ -33,10 +32,11 @@ BEGINS = _set("begin start prefix")
 ENDS = _set("end suffix")
 # A turn with one of these is not the model's.
 OTHERS = _set("user human system inst sys")
+_KNOWN = THOUGHTS | ANSWERS | TURNS | BEGINS | ENDS
 
 # A text without one of these has no mark.
-_HINTS = ("<", "[", "◁", "```", "~~~", "assistant", "analysis", "response", "Response", "RESPONSE")
-_HINTS += ("process", "Process", "PROCESS")
+_HINTS = ("<", "[", "◁", "```", "~~~", "assistant", "analysis")
+_HINTS += ("response", "Response", "RESPONSE", "process", "Process", "PROCESS")
 _MARK = re.compile(
     r"""
       (?:<\|channel\|>|\A)\s*(?P<channel>analysis|commentary|final)\b(?:[^<]|<\|constrain\|>)*<\|message\|>
@@ -60,12 +60,9 @@ _MARK = re.compile(
 
 
 class _Mark(NamedTuple):
-    start: int
-    end: int
-    # "thought", "fence" (a bare one), "answer", "final" (all before was none), "turn", "nothing"
-    kind: str
-    closes: bool
+    kind: str  # "thought", "fence" (a bare one), "answer", "final" (all before was none), "turn", …
     name: str
+    closes: bool = False
 
 
 def visible(text: str) -> tuple[str, bool]:
@@ -77,25 +74,21 @@ def visible(text: str) -> tuple[str, bool]:
         return text.strip(), False
     scan = _Scan()
     position = 0
-    for mark in _marks(text):
-        scan.add(text[position : mark.start])
-        position = mark.end
-        if mark.kind == "turn":
+    for match in _MARK.finditer(text):
+        mark = _mark(match, text)
+        if mark is None:
+            continue
+        scan.add(text[position : match.start()])
+        position = match.end()
+        if mark.kind == "fence" and scan.thought != mark.name:
+            scan.add(match[0])  # a block of code
+        elif mark.kind == "turn":
             scan.close_channel()
             if scan.has_text() or mark.name == "other":
-                break
-        elif mark.kind == "final":
-            scan.restart()
-        elif mark.kind == "answer":
-            scan.at_section(mark)
-        elif mark.kind == "fence" and scan.thought != mark.name:
-            scan.add(text[mark.start : mark.end])
-        elif mark.kind in ("thought", "fence") and mark.closes:
-            scan.close(mark.name)
-        elif mark.kind == "thought":
-            scan.open(mark.name)
-    else:
-        scan.add(text[position:])
+                return scan.answer()
+        else:
+            scan.at_mark(mark)
+    scan.add(text[position:])
     return scan.answer()
 
 
@@ -110,61 +103,69 @@ class _Scan:
         self.sections: list[list[str]] = []  # of this, what was marked as the answer
         self.in_section = False
         self.thought = ""  # the name of the open one
-        self.within: list[str] = []  # names that were opened in it
+        self.nested: list[str] = []  # names that were opened in it
         self.last_words: list[str] | None = None  # a section in an open thought, at its end
 
     def add(self, piece: str) -> None:
-        if self.thought:
-            if self.last_words is not None and self.in_section:
-                self.last_words.append(piece)
-            elif piece.strip():
-                self.last_words = None
-            return
-        self.outside.append(piece)
-        if self.in_section:
-            self.sections[-1].append(piece)
+        if not self.thought:
+            self.outside.append(piece)
+            if self.in_section:
+                self.sections[-1].append(piece)
+        elif self.last_words is not None and self.in_section:
+            self.last_words.append(piece)
+        elif piece.strip():
+            self.last_words = None
 
     def has_text(self) -> bool:
         return not self.thought and bool("".join(self.outside).strip())
 
-    def open(self, name: str) -> None:
-        if self.thought:
-            self.within.append(name)
-        else:
-            self.thought = name
-
-    def close(self, name: str) -> None:
-        """A thought ends: the open one, one within it, or one that began before the text did."""
-        if name == self.thought:
-            self.thought = ""
-            self.within = []
-            self.last_words = None
-            self.in_section = False
-        elif self.thought and name in self.within:
-            self.within.remove(name)
-        else:
+    def at_mark(self, mark: _Mark) -> None:
+        if mark.kind == "final":
             self.restart()
+        elif mark.kind == "answer":
+            self._at_section(mark.closes)
+        elif mark.closes and mark.kind in ("thought", "fence"):
+            self._close(mark.name)
+        elif mark.kind == "thought" and self.thought:
+            self.nested.append(mark.name)
+        elif mark.kind == "thought":
+            self.thought = mark.name
 
-    def close_channel(self) -> None:
-        if self.thought == "channel":
-            self.close("channel")
-
-    def at_section(self, mark: _Mark) -> None:
+    def _at_section(self, closes: bool) -> None:
         if self.thought:
-            if not mark.closes:
+            if not closes:
                 self.last_words = []
-            self.in_section = not mark.closes and self.last_words is not None
-        elif mark.closes:
+            self.in_section = not closes
+        elif closes:
             self.in_section = False
         elif not _LABEL.search(self.outside[-1][-200:]):
             self.in_section = True
             self.sections.append([])
 
+    def _close(self, name: str) -> None:
+        """A thought ends: the open one, one within it, or one that began before the text did."""
+        if name == self.thought:
+            self.thought = ""
+            self.nested = []
+            self.last_words = None
+            self.in_section = False
+        elif self.thought and name in self.nested:
+            self.nested.remove(name)
+        else:
+            self.restart()
+
+    def close_channel(self) -> None:
+        if self.thought == "channel":
+            self._close("channel")
+
     def answer(self) -> tuple[str, bool]:
         if self.thought and self.last_words and not self.in_section:
             return "".join(self.last_words).strip(), False
-        texts = ["".join(section).strip(" \n\t:") for section in self.sections]
-        texts = [text for text in dict.fromkeys(texts) if text]
+        texts = []
+        for section in self.sections:
+            text = "".join(section).strip(" \n\t:")
+            if text and text not in texts:
+                texts.append(text)
         if not texts:
             texts = ["".join(self.outside)]
         return "\n".join(texts).strip(), bool(self.thought)
@@ -174,51 +175,44 @@ class _Scan:
 _LABEL = re.compile(r"answer\W{0,4}:[^\n]*\w[^\n]*\Z", re.IGNORECASE)
 
 
-def _marks(text: str) -> Iterator[_Mark]:
-    for match in _MARK.finditer(text):
-        mark = _mark(match, text)
-        if mark is not None:
-            yield mark
-
-
 def _mark(match: re.Match, text: str) -> _Mark | None:
     """What a match of `_MARK` stands for; None if it is part of the text."""
-    start, end = match.span()
     channel = match["channel"] or match["glued"] or match["opened"]
     if channel:
-        kind = "final" if channel.lower() == "final" else "thought"
-        return _Mark(start, end, kind, closes=False, name="channel")
-    if match["open_channel"] is not None or match["close_channel"]:
-        return _Mark(start, end, "thought", closes=bool(match["close_channel"]), name="channel")
+        return _Mark("final" if channel.lower() == "final" else "thought", "channel")
+    if match["open_channel"] is not None:
+        return _Mark("thought", "channel")
+    if match["close_channel"]:
+        return _Mark("thought", "channel", closes=True)
     if match["unused"]:
-        return _Mark(start, end, "thought", closes=match["unused"] == "7", name="unused")
+        return _Mark("thought", "unused", closes=match["unused"] == "7")
     if match["role"] is not None:
-        return _of_role(start, end, match["role"].lower())
+        return _of_role(match["role"].lower())
     if match["process"]:
-        return _Mark(start, end, "thought", closes=False, name="process")
+        return _Mark("thought", "process")
     if match["reply"]:
-        return _Mark(start, end, "final", closes=False, name="process")
+        return _Mark("final", "process")
     if match["fence"]:
         return _of_fence(match)
     return _of_tag(match, text)
 
 
-def _of_role(start: int, end: int, role: str) -> _Mark:
+def _of_role(role: str) -> _Mark:
     """The mark of a token such as <|im_start|> with the role behind it."""
     if role in THOUGHTS:
-        return _Mark(start, end, "thought", closes=False, name="role")
+        return _Mark("thought", "role")
     if role in ANSWERS:
-        return _Mark(start, end, "final", closes=False, name="role")
-    return _Mark(start, end, "turn", closes=False, name="other" if role in OTHERS else "model")
+        return _Mark("final", "role")
+    return _Mark("turn", "other" if role in OTHERS else "model")
 
 
 def _of_fence(match: re.Match) -> _Mark | None:
     """A fence named as a thought opens one; a bare one may close it."""
     if not match["language"]:
-        return _Mark(*match.span(), "fence", closes=True, name=match["fence"])
+        return _Mark("fence", match["fence"], closes=True)
     if THOUGHTS.isdisjoint(_words(match["language"])):
         return None
-    return _Mark(*match.span(), "thought", closes=False, name=match["fence"])
+    return _Mark("thought", match["fence"])
 
 
 def _of_tag(match: re.Match, text: str) -> _Mark | None:
@@ -226,24 +220,29 @@ def _of_tag(match: re.Match, text: str) -> _Mark | None:
     name = match["angle"] or match["square"] or match["triangle"]
     words = _words(name)
     closes = bool(match["slash"] or match["square_slash"] or match["triangle_slash"])
+    if " " in name and not _KNOWN.issuperset(words):
+        return None
     if match["square"] and not closes and not name.isupper() and f"[/{name}]" not in text:
         return None  # "[reason]" is a gap to fill
-    known = THOUGHTS | ANSWERS | TURNS | BEGINS | ENDS
-    if " " in name and not known.issuperset(words):
+    mark = _of_words(words, closes)
+    if mark is None and match["pipe"]:
+        return _Mark("nothing", name)
+    return mark
+
+
+def _of_words(words: list[str], closes: bool) -> _Mark | None:
+    """The mark whose name has these words; None if they say nothing of an answer."""
+    topics = [word for word in words if word not in BEGINS | ENDS]
+    if not ENDS.isdisjoint(words):
+        closes = True
+    if not THOUGHTS.isdisjoint(topics):
+        return _Mark("thought", "/".join(topics), closes)
+    if not ANSWERS.isdisjoint(topics):
+        return _Mark("answer" if BEGINS.isdisjoint(words) else "final", "answer", closes)
+    if TURNS.isdisjoint(words):
         return None
-    names = [word for word in words if word not in BEGINS | ENDS]
-    begins = not BEGINS.isdisjoint(words)
-    closes = closes or not ENDS.isdisjoint(words)
-    if not THOUGHTS.isdisjoint(names):
-        return _Mark(*match.span(), "thought", closes, "/".join(names))
-    if not ANSWERS.isdisjoint(names):
-        return _Mark(*match.span(), "final" if begins else "answer", closes, "answer")
-    if not TURNS.isdisjoint(words):
-        is_other = not closes and not OTHERS.isdisjoint(words)
-        return _Mark(*match.span(), "turn", closes, "other" if is_other else "model")
-    if match["pipe"]:
-        return _Mark(*match.span(), "nothing", closes, name)
-    return None
+    is_other = not closes and not OTHERS.isdisjoint(words)
+    return _Mark("turn", "other" if is_other else "model", closes)
 
 
 def _words(name: str) -> list[str]:

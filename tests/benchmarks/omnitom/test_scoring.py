@@ -32,7 +32,7 @@ from tomlab.benchmarks.omnitom.metrics import f1_by_order
 from tomlab.errors import InputError
 from tomlab.paths import DATA, ROOT
 from tomlab.records.tidy import RARE
-from tomlab.scoring.series import interval
+from tomlab.scoring.series import interval_of
 from tomlab.scoring.stats import cluster_statistic
 
 WORKED = ROOT.parent / "shared" / "datasets" / "omnitom" / "worked_examples.jsonl"
@@ -461,7 +461,7 @@ def test_balanced_accuracy_of_labels_is_that_of_scikit_learn_and_unsure_where_a_
     series = import_module("tomlab.benchmarks.omnitom.metrics").series
     whose = "balanced_accuracy", "truth_status"
     [recalls] = (s for *_, s in series(of_stories(TOLD, said)) if s[:2] == whose)
-    found = interval(recalls)
+    found = interval_of(recalls)
     assert found.value == pytest.approx(recall_score(*zip(*said, strict=True), average="macro"))
     # One story alone has the third label, of which anything may be true: a third of the mean.
     assert found.ci_low < found.value - 0.3
@@ -480,8 +480,8 @@ def test_labels_are_the_same_whichever_story_is_left_out():
     [one] = (s for *_, s in series(scores) if s[:2] == ("macro_f1", "truth_status"))
     sums = one.sums(one.rows)
     found = vars(cluster_statistic(sums, one.statistic, n=5))
-    assert interval(one).ci_method == RARE
-    assert np.isnan(interval(one).ci_low)
+    assert interval_of(one).ci_method == RARE
+    assert np.isnan(interval_of(one).ci_low)
     labels = sorted({gold for gold, _ in said})
 
     def value(kept):

@@ -6,7 +6,7 @@ import pandas as pd
 
 from tomlab.benchmarks.bigtom.items.compose import NAME
 from tomlab.records.tidy import check
-from tomlab.scoring.series import Series, Told, by_unit, over_all, table
+from tomlab.scoring.series import Measures, Series, by_unit, over_all, table
 from tomlab.scoring.variants import protocol
 
 # What stands in the place of a condition where both versions of a template are counted as one.
@@ -23,7 +23,7 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     return check(table(NAME, series(scores)), "metrics", "bigtom metrics")
 
 
-def series(scores: pd.DataFrame) -> Told:
+def series(scores: pd.DataFrame) -> Measures:
     """What each number of `metrics` is made of; units are answers, for tb_and_fb templates."""
     for (model, method), part in protocol(scores).groupby(["model", "method"], sort=False):
         yield from ((model, method, one) for one in _series(by_unit(part)))

@@ -12,7 +12,7 @@ from tomlab.benchmarks.fantom.items.compose import FAMILIES, INACCESSIBLE, NAME
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.scoring import IRRELEVANT, NO, YES
 from tomlab.records.tidy import OUTCOMES, check
-from tomlab.scoring.series import Found, Series, Statistic, Told, by_unit, table
+from tomlab.scoring.series import Measure, Measures, Series, Statistic, by_unit, table
 from tomlab.scoring.stats import COUNT
 from tomlab.scoring.variants import protocol
 
@@ -54,14 +54,14 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     return check(table(NAME, series(scores)), "metrics", "fantom metrics")
 
 
-def series(scores: pd.DataFrame) -> Told:
+def series(scores: pd.DataFrame) -> Measures:
     """What each number of `metrics` is made of, by unit: answers, or what a conjunction is of."""
     scores = protocol(scores).assign(right=lambda table: table["outcome"] == "correct")
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
         yield from ((model, method, one) for one in _series(by_unit(part), method))
 
 
-def _series(part: pd.DataFrame, method: str) -> Iterator[Found]:
+def _series(part: pd.DataFrame, method: str) -> Iterator[Measure]:
     is_fact = part["question_type"] == "fact"
     facts, tom = part[is_fact], part[~is_fact]
     # These would count too few questions: BeliefQ[Dist.] takes an encoder, and by likelihood only

@@ -11,7 +11,7 @@ import pandas as pd
 from tomlab.benchmarks.omnitom.items.compose import NAME
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS
 from tomlab.records.tidy import OUTCOMES, check
-from tomlab.scoring.series import Found, Series, Statistic, Told, by_unit, table
+from tomlab.scoring.series import Measure, Measures, Series, Statistic, by_unit, table
 from tomlab.scoring.stats import COUNT
 from tomlab.scoring.variants import protocol
 
@@ -37,7 +37,7 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     return check(table(NAME, series(scores)), "metrics", "omnitom metrics")
 
 
-def series(scores: pd.DataFrame) -> Told:
+def series(scores: pd.DataFrame) -> Measures:
     """What each number of `metrics` is made of: outputs, gold beliefs or linked questions."""
     scores = protocol(scores)
     scores = scores.assign(usable=~scores["outcome"].isin(OUTCOMES[2:]))
@@ -45,7 +45,7 @@ def series(scores: pd.DataFrame) -> Told:
         yield from ((model, method, one) for one in _found(by_unit(part)))
 
 
-def _found(part: pd.DataFrame) -> Iterator[Found]:
+def _found(part: pd.DataFrame) -> Iterator[Measure]:
     yield from (_linked, _extraction, _labelling)[part["stage"].iloc[0]](part)
     groups = part["family"]
     yield Series("unusable", "all", ~part["usable"], groups)
@@ -54,12 +54,12 @@ def _found(part: pd.DataFrame) -> Iterator[Found]:
     yield Series("completion_tokens", "all", part["completion_tokens"], groups, COUNT)
 
 
-def _macro(metric: str, part: pd.DataFrame, column: str) -> Iterator[Found]:
+def _macro(metric: str, part: pd.DataFrame, column: str) -> Iterator[Measure]:
     yield from _means(metric, part, column)
     yield from _means(metric, part[part["usable"]], column, "/usable")
 
 
-def _means(metric: str, rows: pd.DataFrame, column: str, suffix: str = "") -> Iterator[Found]:
+def _means(metric: str, rows: pd.DataFrame, column: str, suffix: str = "") -> Iterator[Measure]:
     """A score by story: its mean over stories, over categories, and in each category."""
     if len(rows):
         mean = Series(metric, f"all{suffix}", rows[column], rows["family"])
@@ -70,12 +70,12 @@ def _means(metric: str, rows: pd.DataFrame, column: str, suffix: str = "") -> It
 
 def _each(
     metric: str, rows: pd.DataFrame, column: str, by: str, before: str = "", after: str = ""
-) -> Iterator[Found]:
+) -> Iterator[Measure]:
     for level, cell in rows.groupby(by):
         yield Series(metric, f"{before}{level}{after}", cell[column], cell["family"])
 
 
-def _linked(part: pd.DataFrame) -> Iterator[Found]:
+def _linked(part: pd.DataFrame) -> Iterator[Measure]:
     for tries, suffix in ((part, ""), (part[part["usable"]], "/usable")):
         questions = by_unit(by_question(tries), "question", "sample")
         yield from _means("linked_accuracy", questions, "score", suffix)
@@ -99,7 +99,7 @@ def by_question(scores: pd.DataFrame) -> pd.DataFrame:
     return first.drop_duplicates(keys)[kept].sort_values(keys, ignore_index=True)
 
 
-def _extraction(part: pd.DataFrame) -> Iterator[Found]:
+def _extraction(part: pd.DataFrame) -> Iterator[Measure]:
     for metric, column in (("f1", "score"), ("precision", "precision"), ("recall", "recall")):
         yield from _macro(metric, part, column)
     yield from _each("f1", by_unit(f1_by_order(part)), "f1", "bucket")
@@ -157,7 +157,7 @@ def label_rows(scores: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*kept, *columns])
 
 
-def _labelling(part: pd.DataFrame) -> Iterator[Found]:
+def _labelling(part: pd.DataFrame) -> Iterator[Measure]:
     labels = label_rows(part)
     wide, placed = (_by_story(labels, column) for column in ("right", "placed"))
     usable = wide[wide["usable"]]
@@ -187,7 +187,7 @@ def _by_story(labels: pd.DataFrame, column: str) -> pd.DataFrame:
     return by_unit(stories, "group_id", "sample")
 
 
-def _beyond_accuracy(own: pd.DataFrame, dimension: str) -> Iterator[Found]:
+def _beyond_accuracy(own: pd.DataFrame, dimension: str) -> Iterator[Measure]:
     """Of one dimension: the means over gold labels of F1 and of the share right, and what the
     commonest gold label would score.
     """

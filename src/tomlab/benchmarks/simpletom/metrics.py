@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from tomlab.asking.likelihood import is_weighed
 from tomlab.benchmarks.simpletom.items.compose import AWARE, MAIN, METHODS, NAME, QUESTIONS
 from tomlab.records.tidy import check
-from tomlab.scoring.series import LEAST_RIGHT, Series, Told, by_unit, over_all, table
+from tomlab.scoring.series import LEAST_RIGHT, Measures, Series, by_unit, over_all, table
 from tomlab.scoring.stats import COUNT, DIFFERENCE, cluster_statistic
 from tomlab.scoring.variants import protocol
 
@@ -33,7 +33,7 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     return check(pd.concat(told, ignore_index=True), "metrics", "simpletom metrics")
 
 
-def series(scores: pd.DataFrame) -> Told:
+def series(scores: pd.DataFrame) -> Measures:
     """What each number of `metrics` is made of; a unit is an answer, or a story where answers to
     its questions are compared. scores: with those of `none` for the interventions.
     """
