@@ -24,9 +24,10 @@ def notebook(*cells: str, tagged: str | None = "seed = 0\nmodel = ''") -> Notebo
 
 def test_scrub_takes_out_times_random_ids_and_the_version_of_python():
     run = notebook("1", "2")
+    run.metadata["papermill"] = {"duration": 1.5}
     run.metadata["language_info"] = {"name": "python", "version": "3.11.2"}
     for cell in run.cells:
-        cell.metadata |= {"execution": {"iopub.status.busy": "…"}}
+        cell.metadata |= {"papermill": {"duration": 0.5}, "execution": {"iopub.status.busy": "…"}}
     scrubbed = scrub(run)
     assert set(scrubbed.metadata) == {"kernelspec", "language_info"}
     assert scrubbed.metadata["language_info"] == {"name": "python"}
@@ -48,11 +49,11 @@ def run(tmp_path: Path):
     return through_main
 
 
-def test_a_long_stage_says_that_it_goes_on(run, monkeypatch, capfd):
-    monkeypatch.setattr(run_notebook, "REPORT_EVERY", 0.5)
-    code, _ = run(notebook("import time; time.sleep(2)"))
+def test_a_long_stage_shows_how_many_cells_are_done(run, monkeypatch, capfd):
+    monkeypatch.setattr(run_notebook, "LONG", 0.5)
+    code, _ = run(notebook("import time; time.sleep(2)", "1"))
     assert code == 0
-    assert "source.ipynb goes on, " in capfd.readouterr().err
+    assert "source.ipynb: " in capfd.readouterr().err
 
 
 NOISY = """\
@@ -71,11 +72,12 @@ def test_two_runs_of_one_notebook_write_the_same_bytes_and_no_progress(run, capf
         assert code == 0
         outputs.append(output.read_bytes())
     assert outputs[0] == outputs[1]
+    assert b"papermill" not in outputs[0]
     assert b"iopub" not in outputs[0]
     assert {path.name for path in output.parent.iterdir()} == {"first.ipynb", "second.ipynb"}
 
     *_, given, noisy, where = nbformat.reads(outputs[0].decode(), as_version=4).cells
-    assert given.source == "# Parameters\nseed = 3\nmodel = 'gpt-4o'"
+    assert given.source == '# Parameters\nseed = 3\nmodel = "gpt-4o"\n'
     [printed] = noisy.outputs
     assert printed.name == "stdout"
     assert printed.text.startswith("gpt-4o 3 {")
@@ -134,6 +136,15 @@ def test_any_other_fault_shows_its_traceback_and_where_to_look(run, capfd):
     assert "ZeroDivisionError" in said
     assert str(output.with_name("out.failed.ipynb")) in said
     assert not output.exists()
+
+
+def test_a_kernel_that_dies_is_told_without_a_traceback(run, capfd):
+    code, output = run(notebook("import os; os._exit(1)"))
+    said = capfd.readouterr().err
+    assert code == 1
+    assert "Kernel died" in said
+    assert "Traceback" not in said
+    assert output.with_name("out.failed.ipynb").exists()
 
 
 def test_failed_run_leaves_no_earlier_output(run, tmp_path):

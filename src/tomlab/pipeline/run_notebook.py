@@ -12,17 +12,12 @@ import json
 import os
 import re
 import sys
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 import nbformat
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, DeadKernelError
-from nbformat import NotebookNode, v4
+from nbformat import NotebookNode
 
 from tomlab.errors import InputError
 from tomlab.paths import RESPONSE_STORE, ROOT, WORKSPACE, writable
@@ -31,50 +26,42 @@ from tomlab.paths import RESPONSE_STORE, ROOT, WORKSPACE, writable
 # interrupts a kernel before it ends it, which the kernel would log as an error.
 KERNEL_OPTIONS = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=CRITICAL"]
 CONFLICT = re.compile(r"^(<{7} |>{7} )", re.MULTILINE)
-REPORT_EVERY = 60.0  # seconds after which a stage says that it goes on
+LONG = 60.0  # seconds after which a stage shows how many of its cells are done
 
 
 def run(source: Path, output: Path, values: Mapping[str, Any]) -> None:
     """Execute `source` with `values` and write the scrubbed copy to `output`. Errors: `InputError`
     for whatever the notebook raises, which leaves `<output>.failed.ipynb` and no output.
     """
+    # Imported here, as most who read a notebook's parameters run none.
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+
     writable(output).unlink(missing_ok=True)
     failed = output.with_suffix(".failed.ipynb")
-    failed.unlink(missing_ok=True)
-    notebook = with_parameters(read_notebook(source), values)
     # Sets of strings print in one order; files are written where the pipeline looks, see `paths`.
     os.environ["PYTHONHASHSEED"] = "0"
     os.environ["TOMLAB_STAGE"] = str(source)
-    client = NotebookClient(
-        notebook,
-        timeout=None,
-        kernel_name="python3",
-        extra_arguments=KERNEL_OPTIONS,
-        resources={"metadata": {"path": str(ROOT)}},
-    )
     try:
-        with reports(source):
-            execute(client)
-    except CellExecutionError as error:
-        nbformat.write(notebook, failed)
+        papermill.execute_notebook(
+            source,
+            failed,
+            values,
+            kernel_name="python3",
+            language="python",
+            progress_bar={"desc": str(source), "unit": "cell", "delay": LONG},
+            cwd=ROOT,
+            extra_arguments=KERNEL_OPTIONS,
+        )
+    except PapermillExecutionError as error:
         if error.ename == "InputError":
             raise InputError(error.evalue) from None
         raise InputError(f"{error}\nThe notebook up to the fault: {failed}") from None
-    except DeadKernelError as error:
-        nbformat.write(notebook, failed)
+    except RuntimeError as error:  # the kernel died
         raise InputError(f"{error}. The notebook up to there: {failed}") from None
+    notebook = nbformat.read(failed, as_version=4)
     nbformat.write(scrub(notebook), output)
-
-
-def execute(client: NotebookClient) -> None:
-    """Run all cells. `client.execute` would catch Ctrl-C and report it as the kernel's death."""
-    client.reset_execution_trackers()
-    with client.setup_kernel():
-        info = client.wait_for_reply(client.kc.kernel_info())
-        client.nb.metadata["language_info"] = info["content"]["language_info"]
-        for number, cell in enumerate(client.nb.cells):
-            client.execute_cell(cell, number, execution_count=client.code_cells_executed + 1)
-        client.set_widgets_metadata()
+    failed.unlink()
 
 
 def read_notebook(path: Path) -> NotebookNode:
@@ -94,14 +81,10 @@ def read_notebook(path: Path) -> NotebookNode:
     return notebook
 
 
-def is_parameters(cell: NotebookNode) -> bool:
-    """Whether a cell declares the notebook's parameters."""
-    return "parameters" in cell.metadata.get("tags", [])
-
-
 def declared(source: Path) -> dict[str, Any]:
     """The literals in the cell tagged `parameters`, by name; `InputError` for anything else."""
-    cells = [cell for cell in read_notebook(source).cells if is_parameters(cell)]
+    cells = read_notebook(source).cells
+    cells = [cell for cell in cells if "parameters" in cell.metadata.get("tags", [])]
     parameters = {}
     try:
         [cell] = cells
@@ -116,40 +99,15 @@ def declared(source: Path) -> dict[str, Any]:
     return parameters
 
 
-def with_parameters(notebook: NotebookNode, values: Mapping[str, Any]) -> NotebookNode:
-    """The notebook with `values` in a cell of their own behind those that it declares."""
-    lines = ["# Parameters", *(f"{name} = {value!r}" for name, value in values.items())]
-    cell = v4.new_code_cell("\n".join(lines), metadata={"tags": ["injected-parameters"]})
-    places = [place for place, cell in enumerate(notebook.cells) if is_parameters(cell)]
-    notebook.cells.insert(places[0] + 1, cell)
-    return notebook
-
-
 def scrub(notebook: NotebookNode) -> NotebookNode:
     """Take out what differs from run to run: times, random ids and the version of Python."""
+    notebook.metadata.pop("papermill", None)
     notebook.metadata.get("language_info", {}).pop("version", None)
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number:02d}"
-        cell.metadata.pop("execution", None)
+        for name in ("papermill", "execution"):
+            cell.metadata.pop(name, None)
     return notebook
-
-
-@contextmanager
-def reports(source: Path) -> Iterator[None]:
-    """Say again and again that a long stage goes on."""
-    start = time.monotonic()
-    is_over = Event()
-
-    def report() -> None:
-        while not is_over.wait(REPORT_EVERY):
-            seconds = time.monotonic() - start
-            print(f"{source} goes on, {seconds:.0f} s so far", file=sys.stderr)
-
-    Thread(target=report, daemon=True).start()
-    try:
-        yield
-    finally:
-        is_over.set()
 
 
 def read_settings(path: Path, source: Path) -> dict[str, Any]:
