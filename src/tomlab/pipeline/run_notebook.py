@@ -26,7 +26,7 @@ from tomlab.paths import RESPONSE_STORE, ROOT, WORKSPACE, writable
 # interrupts a kernel before it ends it, which the kernel would log as an error.
 KERNEL_OPTIONS = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=CRITICAL"]
 CONFLICT = re.compile(r"^(<{7} |>{7} )", re.MULTILINE)
-LONG = 60.0  # seconds after which a stage shows how many of its cells are done
+LONG = 60.0  # seconds after which, and between which, a stage shows how many cells are done
 
 
 def run(source: Path, output: Path, values: Mapping[str, Any]) -> None:
@@ -49,7 +49,7 @@ def run(source: Path, output: Path, values: Mapping[str, Any]) -> None:
             values,
             kernel_name="python3",
             language="python",
-            progress_bar={"desc": str(source), "unit": "cell", "delay": LONG},
+            progress_bar={"desc": str(source), "delay": LONG, "mininterval": LONG},
             cwd=ROOT,
             extra_arguments=KERNEL_OPTIONS,
         )
