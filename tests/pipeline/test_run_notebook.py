@@ -49,11 +49,11 @@ def run(tmp_path: Path):
     return through_main
 
 
-def test_a_long_stage_says_that_it_goes_on(run, monkeypatch, capfd):
-    monkeypatch.setattr(run_notebook, "REPORT_EVERY", 0.5)
-    code, _ = run(notebook("import time; time.sleep(2)"))
+def test_a_long_stage_shows_how_many_cells_are_done(run, monkeypatch, capfd):
+    monkeypatch.setattr(run_notebook, "LONG", 0.5)
+    code, _ = run(notebook("import time; time.sleep(2)", "1"))
     assert code == 0
-    assert "source.ipynb goes on, " in capfd.readouterr().err
+    assert "source.ipynb: " in capfd.readouterr().err
 
 
 NOISY = """\
@@ -136,6 +136,15 @@ def test_any_other_fault_shows_its_traceback_and_where_to_look(run, capfd):
     assert "ZeroDivisionError" in said
     assert str(output.with_name("out.failed.ipynb")) in said
     assert not output.exists()
+
+
+def test_a_kernel_that_dies_is_told_without_a_traceback(run, capfd):
+    code, output = run(notebook("import os; os._exit(1)"))
+    said = capfd.readouterr().err
+    assert code == 1
+    assert "Kernel died" in said
+    assert "Traceback" not in said
+    assert output.with_name("out.failed.ipynb").exists()
 
 
 def test_failed_run_leaves_no_earlier_output(run, tmp_path):

@@ -12,18 +12,12 @@ import json
 import os
 import re
 import sys
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 import nbformat
-import papermill
-from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
-from papermill.exceptions import PapermillExecutionError
 
 from tomlab.errors import InputError
 from tomlab.paths import RESPONSE_STORE, ROOT, WORKSPACE, writable
@@ -32,38 +26,41 @@ from tomlab.paths import RESPONSE_STORE, ROOT, WORKSPACE, writable
 # interrupts a kernel before it ends it, which the kernel would log as an error.
 KERNEL_OPTIONS = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=CRITICAL"]
 CONFLICT = re.compile(r"^(<{7} |>{7} )", re.MULTILINE)
-REPORT_EVERY = 60.0  # seconds after which a stage says that it goes on
+LONG = 60.0  # seconds after which, and between which, a stage shows how many cells are done
 
 
 def run(source: Path, output: Path, values: Mapping[str, Any]) -> None:
     """Execute `source` with `values` and write the scrubbed copy to `output`. Errors: `InputError`
     for whatever the notebook raises, which leaves `<output>.failed.ipynb` and no output.
     """
-    read_notebook(source)
+    # Imported here, as most who read a notebook's parameters run none.
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+
     writable(output).unlink(missing_ok=True)
     failed = output.with_suffix(".failed.ipynb")
     # Sets of strings print in one order; files are written where the pipeline looks, see `paths`.
     os.environ["PYTHONHASHSEED"] = "0"
     os.environ["TOMLAB_STAGE"] = str(source)
     try:
-        with reports(source):
-            papermill.execute_notebook(
-                source,
-                failed,
-                values,
-                cwd=ROOT,
-                progress_bar=False,
-                kernel_name="python3",
-                language="python",
-                extra_arguments=KERNEL_OPTIONS,
-            )
+        papermill.execute_notebook(
+            source,
+            failed,
+            values,
+            kernel_name="python3",
+            language="python",
+            progress_bar={"desc": str(source), "delay": LONG, "mininterval": LONG},
+            cwd=ROOT,
+            extra_arguments=KERNEL_OPTIONS,
+        )
     except PapermillExecutionError as error:
         if error.ename == "InputError":
             raise InputError(error.evalue) from None
         raise InputError(f"{error}\nThe notebook up to the fault: {failed}") from None
-    except DeadKernelError as error:
+    except RuntimeError as error:  # the kernel died
         raise InputError(f"{error}. The notebook up to there: {failed}") from None
-    nbformat.write(scrub(nbformat.read(failed, as_version=4)), output)
+    notebook = nbformat.read(failed, as_version=4)
+    nbformat.write(scrub(notebook), output)
     failed.unlink()
 
 
@@ -86,10 +83,8 @@ def read_notebook(path: Path) -> NotebookNode:
 
 def declared(source: Path) -> dict[str, Any]:
     """The literals in the cell tagged `parameters`, by name; `InputError` for anything else."""
-    cells = []
-    for cell in read_notebook(source).cells:
-        if "parameters" in cell.metadata.get("tags", []):
-            cells.append(cell)
+    cells = read_notebook(source).cells
+    cells = [cell for cell in cells if "parameters" in cell.metadata.get("tags", [])]
     parameters = {}
     try:
         [cell] = cells
@@ -113,24 +108,6 @@ def scrub(notebook: NotebookNode) -> NotebookNode:
         for name in ("papermill", "execution"):
             cell.metadata.pop(name, None)
     return notebook
-
-
-@contextmanager
-def reports(source: Path) -> Iterator[None]:
-    """Say again and again that a long stage goes on."""
-    start = time.monotonic()
-    is_over = Event()
-
-    def report() -> None:
-        while not is_over.wait(REPORT_EVERY):
-            seconds = time.monotonic() - start
-            print(f"{source} goes on, {seconds:.0f} s so far", file=sys.stderr)
-
-    Thread(target=report, daemon=True).start()
-    try:
-        yield
-    finally:
-        is_over.set()
 
 
 def read_settings(path: Path, source: Path) -> dict[str, Any]:
