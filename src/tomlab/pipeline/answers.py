@@ -70,11 +70,11 @@ def keep(store: Path | str, folder: Path, benchmarks: Sequence[str]) -> pd.DataF
                 rows_by_model[row["model"]].append(row)
             for model, rows in sorted(rows_by_model.items()):
                 path = folder / benchmark / f"{model}.parquet"
-                counts.append((path, *_add(rows, path)))
+                counts.append((path, *_add_to_file(rows, path)))
     return pd.DataFrame(counts, columns=["file", "new", "kept", "other"])
 
 
-def _add(rows: Sequence[Mapping], path: Path) -> tuple[int, int, int]:
+def _add_to_file(rows: Sequence[Mapping], path: Path) -> tuple[int, int, int]:
     """Add answers to a file; how many are new there, are there already, are others there."""
     earlier_rows = {}
     if path.exists():
