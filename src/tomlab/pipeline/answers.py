@@ -62,34 +62,51 @@ def keep(store: Path | str, folder: Path, benchmarks: Sequence[str]) -> pd.DataF
     Returns a row for each file: `file`, and the numbers of answers that are `new` in it, that it
     had (`kept`) and that are `other` there, and stay so. Errors: those of `models.answers`.
     """
-    told = []
-    with Store(store) as kept:
+    counts = []
+    with Store(store) as responses:
         for benchmark in benchmarks:
-            by_model = defaultdict(list)
-            for row in kept.kept(benchmark):
-                by_model[row["model"]].append(row)
-            for model, rows in sorted(by_model.items()):
+            rows_by_model = defaultdict(list)
+            for row in responses.kept(benchmark):
+                rows_by_model[row["model"]].append(row)
+            for model, rows in sorted(rows_by_model.items()):
                 path = folder / benchmark / f"{model}.parquet"
-                there = answers.read(path) if path.exists() else ()
-                before = {row["key"]: row for part in there for row in part}
-                known = [row for row in rows if row["key"] in before]
-                other = sum(reply_of(row) != reply_of(before[row["key"]]) for row in known)
-                if new := [row for row in rows if row["key"] not in before]:
-                    answers.write([*before.values(), *new], path)
-                told.append((path, len(new), len(known) - other, other))
-    return pd.DataFrame(told, columns=["file", "new", "kept", "other"])
+                counts.append((path, *_add_to_file(rows, path)))
+    return pd.DataFrame(counts, columns=["file", "new", "kept", "other"])
+
+
+def _add_to_file(rows: Sequence[Mapping], path: Path) -> tuple[int, int, int]:
+    """Add answers to a file; how many are new there, are there already, are others there."""
+    earlier_rows = {}
+    if path.exists():
+        for part in answers.read(path):
+            earlier_rows.update({row["key"]: row for row in part})
+    new = []
+    kept = 0
+    other = 0
+    for row in rows:
+        earlier = earlier_rows.get(row["key"])
+        if earlier is None:
+            new.append(row)
+        elif reply_of(row) == reply_of(earlier):
+            kept += 1
+        else:
+            other += 1
+    if new:
+        answers.write([*earlier_rows.values(), *new], path)
+    return len(new), kept, other
 
 
 def take(files: Sequence[Path], store: Path | str) -> pd.DataFrame:
     """Put the answers of files into a store; by `file` how many `answers` it has, and how many are
     `other` in the store, and stay so. Errors: of `models.answers`; what was taken before stays.
     """
-    told = []
-    with Store(store) as kept:
+    counts = []
+    with Store(store) as responses:
         for path in files:
-            told += [(path, len(rows), len(kept.take(rows))) for rows in answers.read(path)]
-    found = pd.DataFrame(told, columns=["file", "answers", "other"])
-    return found.groupby("file", sort=False, as_index=False).sum()
+            for rows in answers.read(path):
+                counts.append((path, len(rows), len(responses.take(rows))))
+    table = pd.DataFrame(counts, columns=["file", "answers", "other"])
+    return table.groupby("file", sort=False, as_index=False).sum()
 
 
 def take_logs(args: argparse.Namespace) -> int:
@@ -208,8 +225,8 @@ def as_request(sent: Mapping[str, Any]) -> specs.Request:
     """The request behind what an embedded model was sent; by the same entry it has the same key."""
     if "weighed" in sent:
         parts = tuple((prompt, tuple(options)) for prompt, options in sent["weighed"])
-        told = tuple({"role": "user", "content": prompt} for prompt, _ in parts)
-        return specs.Request(told, 1, weighed=parts)
+        messages = tuple({"role": "user", "content": prompt} for prompt, _ in parts)
+        return specs.Request(messages, 1, weighed=parts)
     form = sent.get("response_format", {}).get("json_schema", {})
     own = {n: sent[n] for n in ("max_tokens", "temperature", "seed", "shared_prefix")}
     return specs.Request(tuple(sent["messages"]), schema=form.get("schema"), **own)
@@ -219,52 +236,85 @@ def again(rows: pd.DataFrame, spec: specs.ModelSpec, limits: specs.Limits) -> pd
     """A model's kept answers with what it says `now`, the `outcome` (identical, another, failed, or
     changed entry: `models` would send something else), and whether it speaks `against` the kept.
     """
-    adapter, requests = provider(spec), {}
+    adapter = provider(spec)
+    requests = {}
     for row in rows.itertuples():
         request = as_request(json.loads(row.request))
         if request_key(adapter.payload(request)) == row.key:
             requests[row.key] = request
     with tempfile.TemporaryDirectory() as folder:
-        asked = ask([*requests.values()], spec, store=Path(folder) / "s.sqlite", limits=limits)
-        now = {each.request_key: each.reply for each in asyncio.run(asked)}
-    here, found = embedded.origin()["processor"], []
+        store = Path(folder) / "s.sqlite"
+        responses = asyncio.run(ask([*requests.values()], spec, store=store, limits=limits))
+    replies = {response.request_key: response.reply for response in responses}
+    processor = embedded.origin()["processor"]
+    compared = []
     for row in rows.to_dict("records"):
-        reply, there = now.get(row["key"]), json.loads(row["origin"]).get("processor", here)
-        outcome = "failed" if row["key"] in requests else "changed entry"
-        if reply:
-            same = (reply.text, reply.finish_reason) == (row["text"], row["finish_reason"])
-            outcome = "identical" if same else "another"
-        against = outcome == "failed" or (outcome == "another" and there == here)
-        own = {"processor": there, "outcome": outcome, "against": against}
-        found.append(row | own | {"now": reply and reply.text})
-    return pd.DataFrame(found)
+        reply = replies.get(row["key"])
+        processor_of_kept = json.loads(row["origin"]).get("processor", processor)
+        if row["key"] not in requests:
+            outcome = "changed entry"
+        elif reply is None:
+            outcome = "failed"
+        elif (reply.text, reply.finish_reason) == (row["text"], row["finish_reason"]):
+            outcome = "identical"
+        else:
+            outcome = "another"
+        # On another kind of processor, another answer is no surprise.
+        is_surprise = outcome == "another" and processor_of_kept == processor
+        compared.append(
+            {
+                **row,
+                "processor": processor_of_kept,
+                "outcome": outcome,
+                "against": outcome == "failed" or is_surprise,
+                "now": reply.text if reply else None,
+            }
+        )
+    return pd.DataFrame(compared)
 
 
 def verify(n: int, seed: int) -> int:
     """Check the files by their hashes and a sample by what is said now; the exit code."""
-    limits, registry = specs.limits(), params.load()["models"]
-    if not (files := answers.files(limits.answers)):
+    limits = specs.limits()
+    files = answers.files(limits.answers)
+    if not files:
         print("There are no kept answers; `python -m tomlab.pipeline.answers keep` writes them.")
         return 0
     problems = changed(files)
     print("\n".join(problems) or f"Files by their hashes: {len(files)}, all as listed.")
-    entries = {p.stem: specs.model_spec(p.stem, registry) for p in files if p.stem in registry}
-    entries = {name: spec for name, spec in entries.items() if spec.provider == "embedded"}
-    if others := sorted({path.stem for path in files} - {*entries}):
-        print(f"Not asked again, as no embedded model in `models`: {', '.join(others)}")
-    sample = drawn([path for path in files if path.stem in entries], n, seed)
+
+    registry = params.load()["models"]
+    embedded_models = {}
+    other_models = set()
+    for name in sorted({path.stem for path in files}):
+        spec = specs.model_spec(name, registry) if name in registry else None
+        if spec and spec.provider == "embedded":
+            embedded_models[name] = spec
+        else:
+            other_models.add(name)
+    if other_models:
+        names = ", ".join(sorted(other_models))
+        print(f"Not asked again, as no embedded model in `models`: {names}")
+    sample = drawn([path for path in files if path.stem in embedded_models], n, seed)
     if sample.empty:
         return int(bool(problems))
-    alone = limits.model_copy(update={"ask": "missing", "answers": ()})
-    found = pd.concat(again(rows, entries[name], alone) for name, rows in sample.groupby("model"))
-    names = found["file"].map(lambda path: f"{path.parent.name}, {path.stem}")
-    print(f"\n{pd.crosstab(names.rename('answers of'), found['outcome'])}")
-    for row in found[found["outcome"] == "another"].head(5).itertuples():
+
+    asking = limits.model_copy(update={"ask": "missing", "answers": ()})
+    tables = [again(rows, embedded_models[name], asking) for name, rows in sample.groupby("model")]
+    compared = pd.concat(tables)
+    _print_comparison(compared)
+    return int(bool(problems) or compared["against"].any())
+
+
+def _print_comparison(compared: pd.DataFrame) -> None:
+    """Outcomes by file, some answers that differ, and the share that is identical."""
+    names = compared["file"].map(lambda path: f"{path.parent.name}, {path.stem}")
+    print(f"\n{pd.crosstab(names.rename('answers of'), compared['outcome'])}")
+    for row in compared[compared["outcome"] == "another"].head(5).itertuples():
         print(f"\n{row.file.stem}, {row.uses}, kept on {row.processor}:")
         print(f"  was: {row.text[:200]!r}\n  now: {row.now[:200]!r}")
-    share = (found["outcome"] == "identical").mean()
-    print(f"\n{share:.1%} of {len(found)} answers are identical to the byte.")
-    return int(bool(problems) or found["against"].any())
+    share = (compared["outcome"] == "identical").mean()
+    print(f"\n{share:.1%} of {len(compared)} answers are identical to the byte.")
 
 
 def account(store: Path, spent: float | None) -> int:
@@ -296,10 +346,32 @@ def account(store: Path, spent: float | None) -> int:
     return 0
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """The command line: 0, 1 with what is wrong, 3 where other answers were found."""
-    parser = argparse.ArgumentParser(prog="python -m tomlab.pipeline.answers", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
+def keep_for_others(content: Mapping[str, Any], folder: str | None) -> pd.DataFrame:
+    """The command `keep`: `keep`, then the list of the folder's files."""
+    run = content["run"]
+    path = from_root(folder or [*run["answers"], params.ANSWERS][0])
+    # A new list would vouch for what was changed.
+    problems = changed(answers.files([path]), new=True)
+    refuse(problems, "not those of their list; a row taken out of it vouches anew")
+    counts = keep(RESPONSE_STORE, path, [*run["benchmarks"], FRESH])
+    if path == ROOT / params.ANSWERS:  # the project's own have their vectors beside them
+        embeddings.keep()
+    licences = {name: entry.get("licence", "") for name, entry in content["models"].items()}
+    describe(path, licences)
+    return counts
+
+
+def take_kept(files: Sequence[Path]) -> pd.DataFrame:
+    """The command `take` of files that were kept elsewhere."""
+    others = [f"found {path}" for path in files if path.suffix != ".parquet"]
+    refuse(others, "expected files of kept answers (.parquet), or --benchmark for a log")
+    return take([user_path(path) for path in files], RESPONSE_STORE)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands and their options."""
+    made = argparse.ArgumentParser(prog="python -m tomlab.pipeline.answers", description=__doc__)
+    commands = made.add_subparsers(dest="command", required=True)
     commands.add_parser("keep").add_argument("folder", nargs="?")
     taking = commands.add_parser("take")
     taking.add_argument("files", type=Path, nargs="+")
@@ -312,29 +384,24 @@ def main(arguments: list[str] | None = None) -> int:
     verifying.add_argument("--seed", type=int, default=0, help="which ones")
     accounting = commands.add_parser("account")
     accounting.add_argument("--spent", type=float, help="US dollars that are to count as spent")
-    args = parser.parse_args(arguments)
+    return made
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line: 0, 1 with what is wrong, 3 where other answers were found."""
+    args = parser().parse_args(arguments)
     try:
         if args.command == "account":
             return account(Path(RESPONSE_STORE), args.spent)
         content = params.load()
         if args.command == "verify":
             return verify(args.answers, args.seed)
-        if args.command == "take" and args.benchmark:
+        if args.command == "keep":
+            counts = keep_for_others(content, args.folder)
+        elif args.benchmark:
             return take_logs(args)
-        if args.command == "take":
-            others = [f"found {path}" for path in args.files if path.suffix != ".parquet"]
-            refuse(others, "expected files of kept answers (.parquet), or --benchmark for a log")
-            found = take([user_path(path) for path in args.files], RESPONSE_STORE)
         else:
-            run, entries = content["run"], content["models"].items()
-            folder = from_root(args.folder or [*run["answers"], params.ANSWERS][0])
-            # A new list would vouch for what was changed.
-            problems = changed(answers.files([folder]), new=True)
-            refuse(problems, "not those of their list; a row taken out of it vouches anew")
-            found = keep(RESPONSE_STORE, folder, [*run["benchmarks"], FRESH])
-            if folder == ROOT / params.ANSWERS:  # the project's own have their vectors beside them
-                embeddings.keep()
-            describe(folder, {name: entry.get("licence", "") for name, entry in entries})
+            counts = take_kept(args.files)
     except InputError as error:
         print(f"\n{error}\n", file=sys.stderr)
         return 1
@@ -342,10 +409,12 @@ def main(arguments: list[str] | None = None) -> int:
         place = error.filename or "a file"
         print(f"\n{place}: cannot be read or written ({error.strerror})\n", file=sys.stderr)
         return 1
-    print(found.to_string(index=False) if len(found) else "There are no answers.")
-    if n := found["other"].sum():
-        print(f"\n{n} requests have another answer in file and store; neither was changed.")
-    return 3 if n else 0
+    print(counts.to_string(index=False) if len(counts) else "There are no answers.")
+    others = counts["other"].sum()
+    if others:
+        print(f"\n{others} requests have another answer in file and store; neither was changed.")
+        return 3
+    return 0
 
 
 if __name__ == "__main__":
