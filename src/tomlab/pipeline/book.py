@@ -104,30 +104,51 @@ def chapter(notebook: NotebookNode, of: str = "") -> NotebookNode:
     """An executed notebook as the book shows it: without parameters and set-up, code folded, images
     described, an anchor such as `#figure3` above each figure; `of` stands behind its title.
     """
-    heading, kept = "", []
-    cells = [part for cell in notebook.cells for part in _one_picture_each(cell)]
+    cells = []
+    for cell in notebook.cells:
+        cells += _one_picture_each(cell)
+    heading = ""
+    shown = []
     for cell in cells:
         tags = set(cell.metadata.get("tags", []))
         if cell.cell_type == "markdown":
-            heading = [heading, *_HEADING.findall(cell.source)][-1]
-        elif tags & _PARAMETERS or (_SET_UP.search(cell.source) and not cell.outputs):
-            continue
-        else:
+            headings = _HEADING.findall(cell.source)
+            if headings:
+                heading = headings[-1]
+            shown.append(cell)
+        elif not tags & _PARAMETERS and (cell.outputs or not _SET_UP.search(cell.source)):
             cell.metadata["tags"] = sorted(tags | {"hide-input"})
-            if images := [out for out in cell.outputs if "image/png" in out.get("data", {})]:
-                alt = images[0].metadata.get("image/png", {}).get("alt") or heading
-                cell.metadata["mystnb"] = {"image": {"alt": shorten(alt, ALT, placeholder=" …")}}
-            pages = [out["data"] for out in cell.outputs if "text/html" in out.get("data", {})]
-            for shown in pages:
-                shown["text/html"] = _ENDS.sub("\\1\n", shown["text/html"])
-            for name in dict.fromkeys(_FIGURE.findall("".join(p["text/html"] for p in pages))):
-                anchor = f'<span id="{name}" class="anchor"></span>'
-                kept.append(v4.new_markdown_cell(anchor, id=f"at-{name}"))
-        kept.append(cell)
-    notebook.cells = kept
+            _describe_picture(cell, heading)
+            shown += _anchors(cell)
+            shown.append(cell)
+    notebook.cells = shown
     if of:
-        kept[0].source = _HEADING.sub(rf"\g<0> ({of})", kept[0].source, count=1)
+        shown[0].source = _HEADING.sub(rf"\g<0> ({of})", shown[0].source, count=1)
     return notebook
+
+
+def _describe_picture(cell: NotebookNode, heading: str) -> None:
+    """Give the picture of a cell a text for those who cannot see it: its own, else the heading."""
+    for output in cell.outputs:
+        if "image/png" in output.get("data", {}):
+            text = output.metadata.get("image/png", {}).get("alt") or heading
+            cell.metadata["mystnb"] = {"image": {"alt": shorten(text, ALT, placeholder=" …")}}
+            return
+
+
+def _anchors(cell: NotebookNode) -> list[NotebookNode]:
+    """Cells with an anchor for each figure that a cell shows; its HTML gets its lines' ends."""
+    html = ""
+    for output in cell.outputs:
+        data = output.get("data", {})
+        if "text/html" in data:
+            data["text/html"] = _ENDS.sub("\\1\n", data["text/html"])
+            html += data["text/html"]
+    anchors = []
+    for name in dict.fromkeys(_FIGURE.findall(html)):
+        anchor = f'<span id="{name}" class="anchor"></span>'
+        anchors.append(v4.new_markdown_cell(anchor, id=f"at-{name}"))
+    return anchors
 
 
 def _one_picture_each(cell: NotebookNode) -> list[NotebookNode]:

@@ -67,10 +67,21 @@ def grid(data: pd.DataFrame, rows: int, *, lines: int = 1, **facets) -> sns.Face
     """A `seaborn.FacetGrid` of the page's width, high enough for so many rows in each panel.
     rows: labels on the y axis; lines: dots that share one label; facets: as seaborn takes them.
     """
-    columns = facets.get("col_wrap") or (data[facets["col"]].nunique() if "col" in facets else 1)
+    columns = 1
+    if "col_wrap" in facets:
+        columns = facets["col_wrap"]
+    elif "col" in facets:
+        columns = data[facets["col"]].nunique()
     height = 0.75 + rows * max(0.2, 0.1 * lines + 0.06)
-    facets = {"sharex": True, "sharey": True, "margin_titles": {"row", "col"} <= {*facets}} | facets
-    return sns.FacetGrid(data, height=height, aspect=WIDTH / columns / height, **facets)
+    options = {
+        "height": height,
+        "aspect": WIDTH / columns / height,
+        "sharex": True,
+        "sharey": True,
+        "margin_titles": "row" in facets and "col" in facets,
+        **facets,
+    }
+    return sns.FacetGrid(data, **options)
 
 
 def dots(
@@ -88,24 +99,28 @@ def dots(
     order: all rows from the top down. hue: a column with the keys of `palette`, from `dodge` above
     a row's middle to as much below. Hollow: no interval; grey: of this run, from too few groups.
     """
-    axes, palette = plt.gca(), palette or {"": COLOURS["ink"]}
+    axes = plt.gca()
+    palette = palette or {"": COLOURS["ink"]}
     places = {name: place for place, name in enumerate(order or data[rows].unique())}
     # A grid hands over empty columns where a panel has no numbers.
     data = data[data["value"].notna() & data[rows].isin(places)]
     data = data.assign(is_few=few(data))
     gaps = np.linspace(-dodge, dodge, len(palette)) if len(palette) > 1 else [0.0]
     for (level, colour), gap, marker in zip(palette.items(), gaps, MARKERS * 9, strict=False):
-        own = data[data[hue] == level] if hue else data
-        for row, row_name in zip(own.itertuples(), own[rows], strict=True):
-            ink, height = COLOURS["grey"] if row.is_few else colour, places[row_name] + gap
-            face, end = "white", row.value
-            if pd.notna(getattr(row, "ci_low", np.nan)):
-                face, end = ink, row.ci_high
-                axes.hlines(height, row.ci_low, end, ink, linewidth=1.2)
+        drawn = data[data[hue] == level] if hue else data
+        for row, row_name in zip(drawn.itertuples(), drawn[rows], strict=True):
+            ink = COLOURS["grey"] if row.is_few else colour
+            height = places[row_name] + gap
+            has_interval = pd.notna(getattr(row, "ci_low", np.nan))
+            if has_interval:
+                axes.hlines(height, row.ci_low, row.ci_high, ink, linewidth=1.2)
+            face = ink if has_interval else "white"
             look = {"mec": ink, "mfc": face, "ms": 4.2, "clip_on": False, "zorder": 3}
             axes.plot(row.value, height, marker, **look)
-            if getattr(row, "mark", ""):
-                axes.annotate(row.mark, (end, height), (4, -3), textcoords="offset points")
+            mark = getattr(row, "mark", "")
+            if mark:
+                end = row.ci_high if has_interval else row.value
+                axes.annotate(mark, (end, height), (4, -3), textcoords="offset points")
     axes.set_yticks(list(places.values()), [str(name) for name in places])
     axes.set_ylim(len(places) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)

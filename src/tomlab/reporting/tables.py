@@ -167,25 +167,34 @@ def wide(frame: pd.DataFrame, wording: Wording, rows: str | list[str], across: s
     """
     rows = [rows] if isinstance(rows, str) else rows
     keys = [*rows, across]
-    own = frame[keys].map(lambda key: key if isinstance(key, str) else number(key))
-    own["cell"] = [cell(v, *ends) for v, *ends in frame[[*NUMBER[:3]]].values]
-    own["n"] = [counted(*both, wording.groups) for both in frame[["n", "n_groups"]].values]
-    order = own[rows].drop_duplicates().set_index(rows).index
-    spread = own.set_index(keys)[["cell", "n"]].unstack(across).reindex(order)
-    cells, n = (spread[part][own[across].unique()] for part in ("cell", "n"))
-    shown = pd.DataFrame(
-        {head(c, wording): [name(v, c, wording) for v in order.get_level_values(c)] for c in rows}
-    )
-    by_column = n.nunique().le(1).all()
-    by_row = not by_column and n.nunique(axis=1).le(1).all()
-    for column in cells:
-        title, values = name(column, across, wording), cells[column].fillna(ABSENT)
-        if by_column:
-            title += f"\nn = {n[column].dropna().iloc[0]}"
-        elif not by_row:
-            values += ("\nn = " + n[column].str.removesuffix(f" {wording.groups}")).fillna("")
-        shown[title[:1].upper() + title[1:]] = [*values]
-    return shown.assign(n=[*n.bfill(axis=1).iloc[:, 0]]) if by_row else shown
+    long = frame[keys].map(lambda key: key if isinstance(key, str) else number(key))
+    long["cell"] = [cell(*numbers) for numbers in frame[[*NUMBER[:3]]].values]
+    long["n"] = [counted(*counts, wording.groups) for counts in frame[["n", "n_groups"]].values]
+    order = long[rows].drop_duplicates().set_index(rows).index
+    columns = long[across].unique()
+    spread = long.set_index(keys)[["cell", "n"]].unstack(across).reindex(order)
+    cells = spread["cell"][columns]
+    counts = spread["n"][columns]
+
+    table = {}
+    for column in rows:
+        values = order.get_level_values(column)
+        table[head(column, wording)] = [name(value, column, wording) for value in values]
+    table = pd.DataFrame(table)
+    is_by_column = counts.nunique().le(1).all()
+    is_by_row = not is_by_column and counts.nunique(axis=1).le(1).all()
+    for column in columns:
+        title = name(column, across, wording)
+        values = cells[column].fillna(ABSENT)
+        if is_by_column:
+            title += f"\nn = {counts[column].dropna().iloc[0]}"
+        elif not is_by_row:
+            numbers = counts[column].str.removesuffix(f" {wording.groups}")
+            values += ("\nn = " + numbers).fillna("")
+        table[title[:1].upper() + title[1:]] = [*values]
+    if is_by_row:
+        table["n"] = [*counts.bfill(axis=1).iloc[:, 0]]
+    return table
 
 
 @cache
