@@ -236,6 +236,14 @@ def checked(validate: Callable[[Any], Any], content: Any, where: str) -> Any:
     return refuse([complaint(case) for case in cases], where)
 
 
+def shown(value: Any) -> str:
+    """A value for a message, unless it may be a key that somebody pasted in the wrong place."""
+    text = repr(value)
+    if re.search(r"(?=[\w-]*\d)[\w-]{16}|[@?#]", text):
+        return "what may be a key"
+    return text
+
+
 # In other words than pydantic's.
 _EXPECTED = {
     "missing": "a value",
@@ -245,7 +253,7 @@ _EXPECTED = {
 }
 
 
-def complaint(case: Mapping[str, Any], show: Callable[[Any], str] = repr) -> str:
+def complaint(case: Mapping[str, Any], show: Callable[[Any], str] = shown) -> str:
     """One error of pydantic's in words: the field, what was found, as by `show`, and expected."""
     kind = case["type"]
     value = case["input"]

@@ -301,7 +301,7 @@ def model_spec(name: str, registry: Mapping[str, Any]) -> ModelSpec:
         raise InputError(f"params.yaml: no model {name!r} under `models`; there are: {known}")
     where, found = f"params.yaml: models.{name}", registry[name]
     if not isinstance(found, Mapping):
-        raise InputError(f"{where} is {found!r}, expected options")
+        raise InputError(f"{where} is {params.shown(found)}, expected options")
     return params.checked(_ADAPTER.validate_python, {"name": name, **found}, where)
 
 

@@ -48,7 +48,7 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
     content = params.load(path)
     registry = content.get("models")
     if not isinstance(registry, Mapping):
-        raise InputError(f"{path}: models: found {registry!r}, expected entries")
+        raise InputError(f"{path}: models: found {params.shown(registry)}, expected entries")
     problems = []
     for section in (_check_models, _check_run, _check_fresh, _check_limits, _check_benchmarks):
         problems += section(content)
