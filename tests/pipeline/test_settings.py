@@ -164,6 +164,7 @@ WRONG = [
     ("omnitom/judges/alignments", "a" * 5000, "alignments: .*expected a file"),
     ("simpletom/generation/scenarios", "nul\0.csv", "scenarios: .*expected a file"),
     ("bigtom/evaluation/methods", ["0-shto"], "methods: no method '0-shto'; there are: 0-shot"),
+    ("models/gpt-4o/groups", {"bigtom": 5}, "groups.bigtom: found 5, expected a valid dict"),
     ("models/gpt-4o/groups", {"fantom": {"shrt": 1}}, "groups.fantom: no method 'shrt'"),
     (
         "run/benchmarks/bigtom/writer",

@@ -66,6 +66,9 @@ def plan(
     refuse(strange_methods(benchmark, methods_of_options), "params.yaml")
 
     methods = _with_items(benchmark, items, methods)
+    other_wordings = []
+    if model.provider != "baseline":
+        other_wordings = [prompts.wording(folder) for folder in wordings]
     order = drawn(items, benchmark.UNIT, benchmark.STRATA, seed)
     questions = []
     for method in methods:
@@ -74,7 +77,7 @@ def plan(
         if model.provider == "taken":
             questions += _taken_questions(benchmark, model, method, asked)
         elif _has_answers(benchmark, model, method, asked):
-            ways = _ways(model, variants.get(method), order, orders, wordings)
+            ways = _ways(variants.get(method), order, orders, other_wordings)
             for question in _questions(benchmark, method, asked, ways, samples):
                 questions.append(question)
                 _demand_few(len(questions), benchmark.NAME, model.name)
@@ -90,25 +93,22 @@ class _Way(NamedTuple):
 
 
 def _ways(
-    model: ModelSpec,
     limits: int | Mapping[str, int] | None,
     order: Sequence[str],
     orders: int,
-    wordings: Sequence[Path | str],
+    wordings: Sequence[tuple[str, Mapping[str, str]]],
 ) -> list[_Way]:
     """The ways in which a method is asked, the usual one first. limits: the most groups that are
-    asked in each other way.
+    asked in each other way; wordings: of `prompts.wording`.
     """
     if not isinstance(limits, Mapping):
         limits = {REVERSED: limits, "wordings": limits}
     ways = [_Way(AS_ASKED, {}, order)]
     if orders > 1:
         ways.append(_Way(REVERSED, {}, {*order[: limits.get(REVERSED)]}))
-    if model.provider != "baseline":
-        reworded_groups = {*order[: limits.get("wordings")]}
-        for folder in wordings:
-            asked_as, files = prompts.wording(folder)
-            ways.append(_Way(asked_as, files, reworded_groups))
+    reworded_groups = {*order[: limits.get("wordings")]}
+    for asked_as, files in wordings:
+        ways.append(_Way(asked_as, files, reworded_groups))
     return ways
 
 
@@ -237,9 +237,22 @@ def requested(
     refuse(strange_methods(benchmark, {"max_tokens": limits}), f"{benchmark.NAME}, {model.name}")
     # All protocols ask at temperature 0.
     is_sampled = getattr(model, "temperature", PROTOCOL) not in (0, PROTOCOL)
+    first_calls = first_methods(benchmark.METHODS)
     requests = []
     for question in questions:
-        request = _request(benchmark, question, limits, seed, is_sampled, replaced or {})
+        guess = seed
+        if question.asked_as != AS_ASKED:  # a baseline that guesses guesses anew
+            guess = random.Random(f"{seed}/{question.asked_as}").getrandbits(32)
+        if question.method in first_calls:
+            reference = _NOTHING
+        else:
+            reference = benchmark.reference(question.item, question.method, guess)
+        own_seed = seed
+        if is_sampled:
+            # With one seed for all questions, the answers of one repeat would go wrong together.
+            lot = f"{seed}/{question.item['item_id']}/{question.method}"
+            own_seed = random.Random(lot).getrandbits(30)
+        request = _request(benchmark, question, limits, own_seed, reference, replaced or {})
         requests.append(request)
     return requests
 
@@ -249,10 +262,10 @@ def _request(
     question: Question,
     limits: Mapping[str, int | None],
     seed: int,
-    is_sampled: bool,
+    reference: Mapping[str, str],
     replaced: Mapping[str, str],
 ) -> Request:
-    """What is sent to ask a question, see `requested`."""
+    """What is sent to ask a question, see `requested`. reference: what baselines say."""
     item = question.item
     method = question.method
     files = {**replaced, **question.prompts}
@@ -265,17 +278,6 @@ def _request(
         messages = benchmark.messages(item, method, files)
         shared_prefix = benchmark.shared_prefix(item, method)
 
-    if method in first_methods(benchmark.METHODS):
-        reference = _NOTHING
-    else:
-        guess = seed
-        if question.asked_as != AS_ASKED:  # a baseline that guesses guesses anew
-            guess = random.Random(f"{seed}/{question.asked_as}").getrandbits(32)
-        reference = benchmark.reference(item, method, guess)
-
-    if is_sampled:
-        # With one seed for all questions, the answers of one repeat would go wrong together.
-        seed = random.Random(f"{seed}/{item['item_id']}/{method}").getrandbits(30)
     return Request(
         messages=tuple(messages),
         max_tokens=limits.get(method, benchmark.METHODS[method].max_tokens),

@@ -50,34 +50,39 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
     if not isinstance(registry, Mapping):
         raise InputError(f"{path}: models: found {params.shown(registry)}, expected entries")
     problems = []
-    for section in (_check_models, _check_run, _check_fresh, _check_limits, _check_benchmarks):
-        problems += section(content)
+    models = {}
+    for name in registry:
+        spec, problems_of_model = _attempt(specs.model_spec, name, registry)
+        problems += problems_of_model
+        if spec:
+            models[name] = spec
+    for check_section in (_check_run, _check_fresh, _check_limits):
+        problems += check_section(content)
+    problems += _check_benchmarks(content, models)
     refuse(problems, str(path))
     return content
 
 
+def _attempt(validate: Callable[..., Any], *values: Any) -> tuple[Any, list[str]]:
+    """What `validate` makes of its arguments, else None and what it says against them."""
+    try:
+        return validate(*values), []
+    except InputError as error:
+        return None, [str(error)]
+
+
 def _problems(validate: Callable[..., Any], *values: Any) -> list[str]:
     """What `validate` says against its arguments: nothing or one message."""
-    try:
-        validate(*values)
-    except InputError as error:
-        return [str(error)]
-    return []
+    _, problems = _attempt(validate, *values)
+    return problems
 
 
 def _section_problems(
     section: type[params.Section], content: Any, name: str, registry: Any
-) -> list:
+) -> list[str]:
     """What is wrong with a section of the file."""
     validate = partial(section.model_validate, context=registry)
     return _problems(params.checked, validate, content, name)
-
-
-def _check_models(content: Mapping[str, Any]) -> list[str]:
-    problems = []
-    for name in content["models"]:
-        problems += _problems(specs.model_spec, name, content["models"])
-    return problems
 
 
 def _check_fresh(content: Mapping[str, Any]) -> list[str]:
@@ -128,7 +133,9 @@ def _unknown_sections(names: Iterable[Any]) -> list[str]:
     return problems
 
 
-def _check_benchmarks(content: Mapping[str, Any]) -> list[str]:
+def _check_benchmarks(
+    content: Mapping[str, Any], models: Mapping[str, specs.ModelSpec]
+) -> list[str]:
     run = content.get("run")
     named = [*content]
     if isinstance(run, Mapping) and isinstance(run.get("benchmarks"), Mapping):
@@ -137,27 +144,27 @@ def _check_benchmarks(content: Mapping[str, Any]) -> list[str]:
     for name in _benchmarks():
         if name not in named:
             continue
-        section = import_module(f"tomlab.benchmarks.{name}.settings").Settings
-        problems_of_section = _section_problems(section, content.get(name), name, content["models"])
+        settings = import_module(f"tomlab.benchmarks.{name}.settings").Settings
+        validate = partial(settings.model_validate, context=content["models"])
+        section, problems_of_section = _attempt(params.checked, validate, content.get(name), name)
         problems += problems_of_section
-        if not problems_of_section:
-            problems += _unknown_methods(name, content)
+        if section:
+            problems += _unknown_methods(name, section.evaluation, models)
     return problems
 
 
-def _unknown_methods(benchmark: str, content: Mapping[str, Any]) -> list[str]:
+def _unknown_methods(
+    benchmark: str, evaluation: params.Evaluation, models: Mapping[str, specs.ModelSpec]
+) -> list[str]:
     """A complaint on each option that names a method which a benchmark does not have."""
-    evaluation = content[benchmark]["evaluation"]
-    methods = {}
-    for option in ("methods", "max_tokens"):
-        methods[f"{benchmark}.evaluation.{option}"] = evaluation.get(option, [])
-    for model, entry in content["models"].items():
-        if not isinstance(entry, Mapping):
-            continue
+    methods = {
+        f"{benchmark}.evaluation.methods": evaluation.methods,
+        f"{benchmark}.evaluation.max_tokens": evaluation.max_tokens,
+    }
+    for name, spec in models.items():
         for option in ("groups", "variants", "answer_tokens"):
-            by_benchmark = entry.get(option, {})
-            if isinstance(by_benchmark, Mapping) and by_benchmark.get(benchmark):
-                methods[f"models.{model}.{option}.{benchmark}"] = by_benchmark[benchmark]
+            by_benchmark = getattr(spec, option)
+            methods[f"models.{name}.{option}.{benchmark}"] = by_benchmark.get(benchmark, {})
     return strange_methods(import_module(f"tomlab.benchmarks.{benchmark}"), methods)
 
 
