@@ -82,9 +82,10 @@ params: data ## check params.yaml and list every faulty option
 verify: data ## compare the kept answers with their list, ask a sample of them again
 	@python -m tomlab.pipeline.answers verify
 
-lint: $(READY) ## check the style of the code
+lint: $(READY) ## check the style of the code and its types
 	ruff check .
 	ruff format --check .
+	mypy
 
 lab: data ## open the notebooks in JupyterLab
 	jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks

@@ -2,6 +2,7 @@
 
 import ast
 from graphlib import CycleError, TopologicalSorter
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,12 @@ LEVELS = (
     ("forms", "fresh", "questionnaire"),
     ("benchmarks",),
     ("judging", "pipeline"),
-    ("reporting", "scoring", "asking"),
+    ("reporting", "asking", "scoring"),
     ("records", "models"),
     ("params", "paths", "errors"),
 )
+# On these levels a package may import from those to its right, as docs/inside.md draws them.
+ORDERED = LEVELS[3:]
 RANK = {part: rank for rank, level in enumerate(LEVELS) for part in level}
 BENCHMARKS = sorted(path.parent.name for path in PACKAGE.glob("benchmarks/*/__init__.py"))
 CORE = (
@@ -96,6 +99,18 @@ def test_every_import_is_of_a_module_that_is_there():
 def test_no_module_imports_upwards():
     up = [(name, other) for name, other in EDGES if RANK[part(other)] < RANK[part(name)]]
     assert not up, told(up)
+
+
+def test_packages_of_a_level_import_from_left_to_right_or_not_at_all():
+    allowed = {pair for level in ORDERED for pair in combinations(level, 2)}
+    beside = [
+        (name, other)
+        for name, other in EDGES
+        if part(name) != part(other)
+        and RANK[part(name)] == RANK[part(other)]
+        and (part(name), part(other)) not in allowed
+    ]
+    assert not beside, told(beside)
 
 
 def test_no_benchmark_knows_another():
