@@ -2,7 +2,7 @@
 stand on the page of every benchmark.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import pandas as pd
 import seaborn as sns
@@ -77,6 +77,14 @@ def in_words(
     return rows
 
 
+def in_order(rows: pd.DataFrame, column: str, order: Iterable[str]) -> pd.DataFrame:
+    """The rows as the values of a column come in `order`, if twice, then the last time; what is
+    not in it stands last.
+    """
+    places = {value: place for place, value in enumerate(order)}
+    return rows.sort_values(column, key=lambda values: values.map(places), kind="stable")
+
+
 def dot_panels(
     data: pd.DataFrame,
     rows: str,
@@ -88,16 +96,19 @@ def dot_panels(
     hue: str = "",
     palette: Mapping[str, str] | None = None,
     dodge: float = 0.3,
-    lines: int = 1,
+    lines: int = 0,
     **facets,
 ) -> sns.FacetGrid:
     """Numbers with their intervals as dots, a panel for each value of the facets (`draw.dots`).
 
     rows: the column whose values are the rows; order: these from the top down, by default as they
     come. shares: whether the axis goes from 0 to 1. references: dashes of vertical lines in all
-    panels, by their value. lines: dots that share a row; facets: as seaborn takes them.
+    panels, by their value. lines: dots below one another in a row, by default one for each colour
+    of the palette. facets: as seaborn takes them.
     """
     order = list(order) or list(data[rows].unique())
+    if not lines:
+        lines = len(palette) if palette and dodge else 1
     grid = draw.grid(data, len(order), lines=lines, **facets)
     look = {"hue": hue, "palette": palette, "dodge": dodge}
     grid.map_dataframe(draw.dots, rows=rows, order=order, **look)
