@@ -78,11 +78,11 @@ def in_words(
 
 
 def in_order(rows: pd.DataFrame, column: str, order: Iterable[str]) -> pd.DataFrame:
-    """The rows as the values of a column come in `order`, if twice, then the last time; what is
-    not in it stands last.
+    """The rows sorted by the rank of a column's values in `order`. A value that is there twice has
+    its last rank; rows whose value is not there stand last.
     """
-    places = {value: place for place, value in enumerate(order)}
-    return rows.sort_values(column, key=lambda values: values.map(places), kind="stable")
+    ranks = {value: rank for rank, value in enumerate(order)}
+    return rows.sort_values(column, key=lambda values: values.map(ranks), kind="stable")
 
 
 def dot_panels(
@@ -133,11 +133,11 @@ def gate_table(
     models: Collection[str],
     wording: Wording,
     index: Sequence[str] = ("model", "method"),
-    about: str = "",
+    addition: str = "",
 ) -> tables.Shown:
     """The shares of `gate.gate` for some models, § where one does not pass, saved as "…/gate".
 
-    about: what the caption says beside that.
+    addition: what the caption says beside that.
     """
     rows = gated[gated["model"].isin(models)]
     rows = rows.assign(mark=rows["gate"].eq(gate.PASSES).map({True: "", False: "§"}))
@@ -146,7 +146,7 @@ def gate_table(
     caption = f"{wording.name}: the gate. Shares of answers, with 95 % intervals over {groups}."
     notes = [*GATE_NOTES, f"{n_of(rows, 'answers or pairs of answers', groups)} per number."]
     path = f"{wording.name.lower()}/gate"
-    return tables.table(wide, path, caption + about, notes, wording=wording, data=gated)
+    return tables.table(wide, path, caption + addition, notes, wording=wording, data=gated)
 
 
 def gain_table(
@@ -179,10 +179,10 @@ def gain_table(
 
 
 def differences_in_words(
-    found: pd.DataFrame, headlines: Mapping[str, tuple[str, str]], wording: Wording
+    compared: pd.DataFrame, headlines: Mapping[str, tuple[str, str]], wording: Wording
 ) -> pd.DataFrame:
     """`differences.labelled`, marked § where a side does not pass the gate (`gate.marked`)."""
-    rows = differences.labelled(found, headlines, wording)
+    rows = differences.labelled(compared, headlines, wording)
     return rows.assign(mark=rows["mark"].mask(rows["gate"].ne(""), "§"))
 
 
@@ -202,26 +202,27 @@ def released_rule_table(
         subjects = " and ".join(index[1:]).replace("question_type", "question")
         limit = number(apart_by)
         return tables.say(f"The two rules are within {limit} of each other for every {subjects}.")
-    shown = apart.rename(columns={"question_type": "question"}).set_index(["model", "method"])
+    table = apart.rename(columns={"question_type": "question"}).set_index(["model", "method"])
     for rule in ("ours", "released"):
-        shown[rule] = shown[rule].map(number)
+        table[rule] = table[rule].map(number)
     caption = (
         f"{wording.name}: share right by our reading and by the release's, where they are apart."
     )
     path = f"{wording.name.lower()}/released_rule"
-    return tables.table(shown, path, caption, wording=wording, data=apart)
+    return tables.table(table, path, caption, wording=wording, data=apart)
 
 
 def both_orders(
-    scores: pd.DataFrame, items: pd.DataFrame, groups: str, by: Sequence[str]
+    scores: pd.DataFrame, items: pd.DataFrame, groups: str, keys: Sequence[str]
 ) -> pd.DataFrame:
     """The mean score over both orders of the options, of questions that were asked in both: a row
-    for each model, method and value of the columns `by`. The model is named "…, both orders".
+    for each model, method and value of the columns `keys`. The model is named "…, both orders".
     """
-    parts = [variants.variants(scores.iloc[:0], items, groups).assign(**dict.fromkeys(by, ""))]
-    for values, part in scores.groupby(list(by)):
+    no_rows = variants.variants(scores.iloc[:0], items, groups)
+    parts = [no_rows.assign(**dict.fromkeys(keys, ""))]
+    for values, part in scores.groupby(list(keys)):
         varied = variants.variants(part, items, groups)
-        parts.append(varied.assign(**dict(zip(by, values, strict=True))))
+        parts.append(varied.assign(**dict(zip(keys, values, strict=True))))
     means = pd.concat([part for part in parts if len(part)] or parts)
     means = means.query("metric == 'both' and asked_as == 'reversed'")
     return means.assign(source=RUN, mark="", model=means["model"] + ", both orders")
