@@ -60,7 +60,7 @@ def test_whoever_failed_an_attention_check_is_left_out_and_counted(items, tmp_pa
     rows = answered(items, "p1", "yes") + answered(items, "p2", "no")
     names = numbers_of(tmp_path, rows, items)
     assert value(names["own_people"], "belief_choice", "people")["n_groups"] == 1
-    assert len(names["failed"]) == 1
+    assert names["n_failed"] == 1
 
 
 def test_yes_no_questions_make_all_the_runs_own(items, tmp_path):
