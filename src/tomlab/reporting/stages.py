@@ -1,6 +1,7 @@
 """Tables and figures that the pages of a stage show alike for each benchmark."""
 
-from collections.abc import Iterable, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from typing import Any
 
@@ -12,6 +13,7 @@ from tomlab.records.published import Wording
 from tomlab.reporting import draw
 from tomlab.reporting.numbers import cell
 from tomlab.reporting.tables import Shown, show
+from tomlab.scoring import same_keys as likeness
 
 
 def prompts(names: Iterable[str], replaced: Mapping[str, str], wording: Wording) -> Shown:
@@ -29,6 +31,22 @@ def prompts_of(
     """The same of the prompts of some methods. all_methods: a benchmark's METHODS."""
     names = chain.from_iterable(all_methods[method].prompts for method in methods)
     return prompts(names, replaced, wording)
+
+
+def source(function: Callable) -> Shown:
+    """The code of a function, as a reader of a page checks it."""
+    code = inspect.getsource(function)
+    return Shown(f"<pre>{code.replace('<', '&lt;')}</pre>", code)
+
+
+def same_keys(items: pd.DataFrame, wording: Wording) -> Shown:
+    """The items in which two answers that should differ say the same; the first 20 of them."""
+    pairs = likeness.same_keys(items)
+    sentence = likeness.in_words(pairs, items)
+    reported = likeness.beside_reported(pairs, items, wording.name.lower())
+    if reported:
+        sentence = f"{sentence} {reported}"
+    return show(pairs.drop(columns="group_id").head(20), wording, sentence)
 
 
 def qualities(agreement: pd.DataFrame, heads: Mapping[str, str]) -> pd.DataFrame:
