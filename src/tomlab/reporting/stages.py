@@ -1,7 +1,7 @@
 """Tables and figures that the pages of a stage show alike for each benchmark."""
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -14,6 +14,7 @@ from tomlab.reporting import draw
 from tomlab.reporting.numbers import cell
 from tomlab.reporting.tables import Shown, show
 from tomlab.scoring import same_keys as likeness
+from tomlab.scoring.stats import Interval, cluster_interval
 
 
 def prompts(names: Iterable[str], replaced: Mapping[str, str], wording: Wording) -> Shown:
@@ -49,6 +50,18 @@ def same_keys(items: pd.DataFrame, wording: Wording) -> Shown:
     return show(pairs.drop(columns="group_id").head(20), wording, sentence)
 
 
+def shares(rows: pd.DataFrame, keys: Sequence[str], column: str, groups: str) -> pd.DataFrame:
+    """The share of rows for which a column holds, with its interval over groups, by other columns.
+
+    keys: these other columns; groups: the column that intervals cluster on.
+    """
+    table = []
+    for values, part in rows.groupby(list(keys), sort=False):
+        interval = cluster_interval(part[column], part[groups])
+        table.append(dict(zip(keys, values, strict=True)) | vars(interval))
+    return pd.DataFrame(table, columns=[*keys, *Interval.__dataclass_fields__])
+
+
 def qualities(agreement: pd.DataFrame, heads: Mapping[str, str]) -> pd.DataFrame:
     """How well judges agree, as texts with intervals: a row a judge, a column a head.
 
@@ -72,16 +85,16 @@ def bars_by_kind(
     """
     palette = {decision: draw.OUTCOMES[decision] for decision in ("right", "wrong")}
     kinds = by_kind["kind"].unique()
-    shares = by_kind.assign(
+    decisions = by_kind.assign(
         side=by_kind["truth"].map(sides),
         right=by_kind["agreement"],
         wrong=1 - by_kind["agreement"],
     )
-    shares = shares.melt(["kind", "side"], [*palette], "decision")
+    decisions = decisions.melt(["kind", "side"], [*palette], "decision")
     keys = ["kind", "side", "decision"]
     bars = pd.MultiIndex.from_product([kinds, sides.values(), palette], names=keys)
-    shares = shares.set_index(keys).reindex(bars).reset_index()
-    grid = draw.grid(shares, len(kinds), col="side")
+    decisions = decisions.set_index(keys).reindex(bars).reset_index()
+    grid = draw.grid(decisions, len(kinds), col="side")
     grid.map_dataframe(draw.stacked, rows="kind", part="decision", palette=palette)
     grid.set_titles(title).set_xlabels("Share of decisions")
     draw.legend(grid, palette, bars=True)
