@@ -7,9 +7,12 @@ Models are asked for lines "Label: text", which are read strictly.
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from tomlab.asking import attempts
+from tomlab.models import specs
+from tomlab.models.ask import ask
 from tomlab.models.specs import Reply, Request, Response
 from tomlab.records.files import yaml_beside
 from tomlab.scoring.answers import unanswered
@@ -90,6 +93,12 @@ class Writer:
                 rows.append(asked | {"step": step.name, step.name: number} | result)
         self.rows += rows
         return [row for row in rows if row["status"] == step.good]
+
+
+def writer_of(model: str, **options: Any) -> Writer:
+    """The model of an entry as a writer. options: of its requests, see `Writer`."""
+    asking = partial(ask, model=specs.model(model), limits=specs.limits())
+    return Writer(asking, f"llm:{model}", options)
 
 
 def _results(step: Step, response: Response, draft: Draft) -> list[Draft]:

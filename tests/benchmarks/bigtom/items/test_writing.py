@@ -244,7 +244,7 @@ def test_raw_table_gives_back_templates_of_file_and_models(divers, tmp_path, sto
 
 
 def test_labels_are_asked_for_by_story(divers):
-    given = {"kept": divers}
+    given = {"survivors": divers}
     requests = asked(TO_LABEL, ran("2_filtering", "bigtom", "cell-to-label", **given)["drafts"])
     assert len(requests) == 5
     [message] = requests[0].messages

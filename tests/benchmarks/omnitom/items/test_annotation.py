@@ -282,7 +282,7 @@ def annotated(cells, kind="human", dimension="truth_status"):
 
 def reliability(annotations):
     """What the notebook makes of annotations."""
-    return ran("2_filtering", "omnitom", "cell-agreement", given=annotations)["reliability"]
+    return ran("2_filtering", "omnitom", "cell-agreement", annotations=annotations)["reliability"]
 
 
 def test_strict_agreement_counts_cells_on_which_all_are_equal():

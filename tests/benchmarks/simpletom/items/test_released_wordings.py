@@ -266,7 +266,7 @@ def test_some_models_can_be_asked_for_a_text(entry, can):
 
 def test_page_counts_the_stories_that_no_model_was_asked_about():
     table = stories({"negative_judgment": ""}, {"negative_judgment": ""}, {})
-    given = {"judged": table, "answers": [], "able": []}
+    given = {"judged": table, "outcomes": [], "models": []}
     page = ran("2_filtering", "simpletom", "cell-word-table", writer="random", **given)
     assert "1 of 3 stories" in page["sentence"]
     assert "2 stories" in page["sentence"]

@@ -1,0 +1,101 @@
+"""Tables and figures that the pages of a stage show alike for each benchmark."""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import pandas as pd
+import seaborn as sns
+
+from tomlab.asking.prompts import in_words, origins
+from tomlab.records.published import Wording
+from tomlab.reporting import draw
+from tomlab.reporting.numbers import cell
+from tomlab.reporting.tables import Shown, show
+from tomlab.scoring import same_keys as likeness
+from tomlab.scoring.stats import Interval, cluster_interval
+
+
+def prompts(names: Iterable[str], replaced: Mapping[str, str], wording: Wording) -> Shown:
+    """Which of these prompts are word for word the printed ones. replaced: as in `run.prompts`."""
+    table = origins(names, replaced)
+    return show(table, wording, in_words(table))
+
+
+def prompts_of(
+    all_methods: Mapping[str, Any],
+    methods: Iterable[str],
+    replaced: Mapping[str, str],
+    wording: Wording,
+) -> Shown:
+    """The same of the prompts of some methods. all_methods: a benchmark's METHODS."""
+    names = chain.from_iterable(all_methods[method].prompts for method in methods)
+    return prompts(names, replaced, wording)
+
+
+def source(function: Callable) -> Shown:
+    """The code of a function, as a reader of a page checks it."""
+    code = inspect.getsource(function)
+    return Shown(f"<pre>{code.replace('<', '&lt;')}</pre>", code)
+
+
+def same_keys(items: pd.DataFrame, wording: Wording) -> Shown:
+    """The items in which two answers that should differ say the same; the first 20 of them."""
+    pairs = likeness.same_keys(items)
+    sentence = likeness.in_words(pairs, items)
+    reported = likeness.beside_reported(pairs, items, wording.name.lower())
+    if reported:
+        sentence = f"{sentence} {reported}"
+    return show(pairs.drop(columns="group_id").head(20), wording, sentence)
+
+
+def shares(rows: pd.DataFrame, keys: Sequence[str], column: str, groups: str) -> pd.DataFrame:
+    """The share of rows for which a column holds, with its interval over groups, by other columns.
+
+    keys: these other columns; groups: the column that intervals cluster on.
+    """
+    table = []
+    for values, part in rows.groupby(list(keys), sort=False):
+        interval = cluster_interval(part[column], part[groups])
+        table.append(dict(zip(keys, values, strict=True)) | vars(interval))
+    return pd.DataFrame(table, columns=[*keys, *Interval.__dataclass_fields__])
+
+
+def qualities(agreement: pd.DataFrame, heads: Mapping[str, str]) -> pd.DataFrame:
+    """How well judges agree, as texts with intervals: a row a judge, a column a head.
+
+    agreement: of `agreement_by_judge`; heads: of its columns, such as "kappa".
+    """
+    texts = pd.DataFrame(index=agreement.index)
+    for quality, head in heads.items():
+        ends = "ci" if quality == "agreement" else quality
+        numbers = agreement[[quality, f"{ends}_low", f"{ends}_high"]]
+        texts[head] = [cell(*row) for row in numbers.to_numpy()]
+    return texts
+
+
+def bars_by_kind(
+    by_kind: pd.DataFrame, sides: Mapping[bool, str], title: str = "{col_name}"
+) -> sns.FacetGrid:
+    """Stacked bars of right and wrong decisions, a bar a kind of case and a panel a truth.
+
+    by_kind: of `agreement_by_kind`, whose order is that of the bars; sides: the panels by truth.
+    A kind that one truth does not have has no bar in its panel.
+    """
+    palette = {decision: draw.OUTCOMES[decision] for decision in ("right", "wrong")}
+    kinds = by_kind["kind"].unique()
+    decisions = by_kind.assign(
+        side=by_kind["truth"].map(sides),
+        right=by_kind["agreement"],
+        wrong=1 - by_kind["agreement"],
+    )
+    decisions = decisions.melt(["kind", "side"], [*palette], "decision")
+    keys = ["kind", "side", "decision"]
+    bars = pd.MultiIndex.from_product([kinds, sides.values(), palette], names=keys)
+    decisions = decisions.set_index(keys).reindex(bars).reset_index()
+    grid = draw.grid(decisions, len(kinds), col="side")
+    grid.map_dataframe(draw.stacked, rows="kind", part="decision", palette=palette)
+    grid.set_titles(title).set_xlabels("Share of decisions")
+    draw.legend(grid, palette, bars=True)
+    return grid
