@@ -21,7 +21,8 @@ KEYS = ("a", "b")
 INACCESSIBLE = SCENARIOS[0]
 # A part of the items is drawn by question set: one of each conversation before a second of any,
 # from either scenario in its turn.
-UNIT, STRATA = "group_id", ("conversation_id", "set_scenario")
+UNIT = "group_id"
+STRATA = ("conversation_id", "set_scenario")
 # The families of questions on who knows, and what their fields of a record begin with.
 FAMILIES = {"answerability": "answerability", "infoaccess": "infoAccessibility"}
 
@@ -190,8 +191,8 @@ def _options(item: Mapping, seed: int) -> list[str]:
     if item["source"] != "authored":
         return shuffled(options[::-1], seed, item["item_id"])
     chance = f"{item['conversation_id']}/{item['scenario']}/{item['tom_order']}/{seed}"
-    place = random.Random(chance).randrange(2) + ord(item["part_id"][-1])
-    return options[::-1] if place % 2 else options
+    is_turned = (random.Random(chance).randrange(2) + ord(item["part_id"][-1])) % 2
+    return options[::-1] if is_turned else options
 
 
 def is_list(kind: str) -> bool:
@@ -235,9 +236,12 @@ def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = No
 
 def _asks(item: Mapping) -> str:
     """The question, with what it is about where its words do not say that."""
-    about = {"answerability": f"Target: {item['fact_question']}\n"}
-    about["infoaccess"] = f"Information: {item['fact_question']} {item['fact_answer']}\n"
-    return f"{about.get(item['question_type'].partition('_')[0], '')}Question: {item['question']}"
+    question = f"Question: {item['question']}"
+    if item["question_type"].startswith("answerability"):
+        return f"Target: {item['fact_question']}\n{question}"
+    if item["question_type"].startswith("infoaccess"):
+        return f"Information: {item['fact_question']} {item['fact_answer']}\n{question}"
+    return question
 
 
 def shared_prefix(item: Mapping, method: str) -> str:
