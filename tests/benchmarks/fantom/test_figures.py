@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import fantom_metrics
 import figures
 from fantom_sets import random_sets
+from replies import of_baseline
 from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom.metrics import weighted_f1
 from tomlab.reporting import draw
@@ -17,9 +17,21 @@ CELLS = figures.cells("fantom")
 DRAWN = ["cell-04-a", "cell-04", "cell-09", "cell-13", "errors", "cell-17", "cell-18"]
 
 
+ITEMS = fantom.compose(random_sets(1))
+
+
+def metrics_of(*models: str) -> pd.DataFrame:
+    """The metrics of a run of models that answer at random."""
+    tables = []
+    for method in ("short", "full", "short-cot", "full-cot"):
+        responses = of_baseline(fantom, ITEMS, "random", method)
+        tables += [responses.assign(model=model) for model in models]
+    return fantom.metrics(fantom.score(ITEMS, pd.concat(tables)))
+
+
 @pytest.fixture(scope="module")
 def shallow():
-    return readers.reader(fantom, fantom.compose(random_sets(1)), "short")[1]
+    return readers.reader(fantom, ITEMS, "short")[1]
 
 
 @pytest.fixture
@@ -41,7 +53,7 @@ def drawn(monkeypatch, shallow):
 
 
 def test_papers_models_and_this_runs_are_drawn_in_shares(drawn):
-    metrics = fantom_metrics.metrics("smollm2-135m", "random")
+    metrics = metrics_of("smollm2-135m", "random")
     tables = drawn(metrics)
     figure2 = tables["fantom/figure2"]
     human = figure2.query("model == 'Human' and column == 'belief_choice'")
@@ -64,7 +76,7 @@ def test_papers_models_and_this_runs_are_drawn_in_shares(drawn):
 
 @pytest.mark.parametrize("model", ["random", "GPT-4 0314"])
 def test_any_models_are_drawn(drawn, model):
-    tables = drawn(fantom_metrics.metrics(model, methods=("short", "full-cot")))
+    tables = drawn(metrics_of(model))
     assert {"fantom/figure2", "fantom/figure4", "fantom/scenarios"} <= set(tables)
 
 

@@ -3,10 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from fantom_sets import SAID, question_set, random_sets
+from fantom_sets import SAID, question_set
 from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom.ignorance import states_ignorance
 from tomlab.benchmarks.fantom.judges import answers, chosen_margin, distance_scores, to_decisions
@@ -88,19 +86,6 @@ def test_ignorance_is_stated_by_the_operations_that_mean_it_and_by_no_other(own_
         means_ignorance = row.truth == (row.scenario == "inaccessible")
         if not means_ignorance or row.operation not in silent:
             assert states_ignorance(items[row.item_id], row.text) == means_ignorance, row.text
-
-
-@given(st.integers(0, 1000))
-@settings(max_examples=10, deadline=None)
-def test_label_is_the_operations_view_in_the_items_scenario(seed):
-    """An answer by an unaware operation is right where PersonX is unaware, else wrong."""
-    items = fantom.compose(random_sets(seed)).set_index("item_id")
-    for row in constructed(items.reset_index(), 24, seed).itertuples():
-        is_unaware = "does not know anything" in items.at[row.item_id, "answer"]
-        if row.operation not in KNOWING:
-            assert row.truth == is_unaware
-        if row.operation not in UNAWARE:
-            assert row.truth != is_unaware
 
 
 def test_beliefs_in_other_forms_are_taken_apart():

@@ -6,13 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from fantom_sets import SAID, question_set
 from replies import answered
 from tomlab.benchmarks import fantom
-from tomlab.benchmarks.fantom import judges, scoring
+from tomlab.benchmarks.fantom import judges
 from tomlab.benchmarks.fantom.items.filtering import faults
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 
@@ -132,35 +130,3 @@ def test_where_nobody_knows_only_who_says_so_is_right(text, score):
     items = items[items["question_type"] == "answerability_list"]
     assert fantom.reference(items.iloc[0].to_dict(), "short", 0)["gold"] == "Nobody"
     assert fantom.score(items, answered(items, text, "short"))["score"].tolist() == [score]
-
-
-NAMES = st.sampled_from(
-    ["Al", "Alice", "O'Neil", "Mary Ann", "J.P.", "Zoë", "Mira & Tom", "I", "He"]
-)
-WORDS = st.sampled_from(["believes that", "does not know", "and", "'s", "the guide", ".", "does"])
-PIECES = NAMES | WORDS | st.text("aA(.?*[\\&:'’ -", min_size=1, max_size=5)
-TEXTS = st.lists(PIECES, min_size=1, max_size=8).map(lambda pieces: f"x {' '.join(pieces)}")
-BELIEFS = st.builds(belief, TEXTS, TEXTS, st.sampled_from(ORDERS), st.sampled_from(SCENARIOS))
-
-
-@settings(
-    deadline=None,
-    max_examples=4,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-@given(
-    st.lists(NAMES, min_size=1, max_size=4),
-    st.lists(BELIEFS, max_size=2),
-    st.lists(NAMES, max_size=3),
-    st.sampled_from(SCENARIOS),
-    st.lists(TEXTS, min_size=1, max_size=4),
-)
-def test_no_set_of_the_released_format_stops_a_file(
-    tmp_path, monkeypatch, people, beliefs, listed, scenario, texts
-):
-    # Only what is read is of interest here.
-    monkeypatch.setattr(scoring, "embed", lambda texts, _: np.ones((len(texts), 2)))
-    record = odd_set(0, people, *beliefs)
-    record["answerabilityQA_list"] |= {"correct_answer": listed}
-    record["answerabilityQA_list"] |= {"missed_info_accessibility": scenario}
-    measured(tmp_path / "sets.json", [record, odd_set(1, ["Al"], *beliefs)], texts)

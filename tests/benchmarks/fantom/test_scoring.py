@@ -57,14 +57,6 @@ def test_short_context_leaves_out_who_is_not_in_it():
     assert left_out["character"].tolist() == ["sally"] * 4
 
 
-def test_full_context_counts_a_set_as_inaccessible_when_somebody_in_it_does_not_know():
-    assert item("belief_dist", "0-1-0")["full_scenario"] == "accessible"
-    for kind in ("answerability_list", "infoaccess_yn"):
-        question = item(kind, "0-1-0")
-        assert question["scenario"] == "accessible"
-        assert question["full_scenario"] == "inaccessible"
-
-
 def test_options_stand_in_an_order_of_their_own_whatever_stands_before():
     items = fantom.compose([question_set("9-0-0"), question_set()])
     choices = items.set_index("item_id")["choices"]
@@ -238,8 +230,16 @@ FAR = "Kailey thinks that Linda's dog is a golden retriever."
 @pytest.mark.parametrize(
     ("text", "outcome", "is_cut"),
     [
-        ("Let us see who says what, and when. " * 20 + NEAR * 3, "correct", False),
-        ("Let us see who says what, and when. " * 20 + FAR * 3, "wrong", False),
+        (
+            "Let us see who says what in this conversation, and when. " * 12 + NEAR * 3,
+            "correct",
+            False,
+        ),
+        (
+            "Let us see who says what in this conversation, and when. " * 12 + FAR * 3,
+            "wrong",
+            False,
+        ),
         (NEAR * 40 + FAR * 60, "correct", True),
         (NEAR * 40 + "词" * 600, "correct", True),
     ],
@@ -289,9 +289,6 @@ def test_reasoning_is_never_scored():
     ("text", "by_release", "by_paper"),
     [
         ("Yes", 1, 1),
-        ("'yes'", 1, 1),
-        ("True.", 1, 1),
-        ("I think she knows it", 1, 1),
         ("No.", 0, 0),
         ("She does know", -1, 1),
         ("She does not know", -1, 0),
@@ -516,17 +513,6 @@ def test_errors_and_right_answers_make_up_all_lists():
     for scenario, share in values["answerability_list"].items():
         errors = values["list_error"].filter(regex=f"^{scenario}/answerability/")
         assert share + errors.sum() == pytest.approx(1 + errors[f"{scenario}/answerability/any"])
-
-
-def test_consistency_and_all_characters_by_hand():
-    items = fantom.compose([question_set()])
-    responses = of_baseline(items, "gold").set_index("item_id")
-    # Linda is denied once; David is left out of one list.
-    responses.loc["0-0-0/answerability_yn:0", "response"] = "no"
-    responses.loc["0-0-0/infoaccess_list", "response"] = "Linda"
-    values = values_of(fantom.score(items, responses.reset_index()))
-    assert values["consistency", "inaccessible"] == pytest.approx(1 / 3)
-    assert values["all_characters", "inaccessible"] == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from printed_texts import SEEDS, printed
 from scripted_writers import said
 from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom.items.contexts import written
@@ -101,11 +100,6 @@ def writer(reply=reply_to):
     return Writer(ask, "llm:smol", {"max_tokens": 150})
 
 
-def prompts_of(step, drafts, replaced=None):
-    requests = [STEPS[step].request(draft, replaced=replaced, max_tokens=150) for draft in drafts]
-    return [content(request) for request in requests]
-
-
 @pytest.fixture(scope="module")
 def talk():
     """A conversation of which the scripted model has written all segments."""
@@ -194,17 +188,9 @@ def test_what_does_not_parse_is_counted_by_reason(run):
 
 def test_every_outline_has_two_to_five_people_and_a_joining():
     for outline in read_outlines(DATA / "fantom" / "outlines.yaml", 20):
-        assert len({segment["subtopic"] for segment in outline}) == len(outline)
-        assert len(outline[0]["present"]) in (2, 3)
         assert any(segment["kind"] == "join" for segment in outline)
-        reasons = {}
-        for segment in outline[1:]:
+        for segment in outline:
             assert 2 <= len(segment["present"]) <= 5
-            # Who returns was away for the reason for which they left.
-            if segment["kind"] == "leave":
-                reasons[segment["person"]] = segment["reason"]
-            else:
-                assert reasons.pop(segment["person"], segment["reason"]) == segment["reason"]
 
 
 PLAN = """\
@@ -356,7 +342,8 @@ def test_parsers_never_raise_and_give_what_they_say(text, changes):
 
 
 def test_what_was_missed_is_asked_with_the_joining_marked(talk):
-    first, second = prompts_of("missed", parts([talk]))
+    requests = [STEPS["missed"].request(draft, max_tokens=150) for draft in parts([talk])]
+    first, second = map(content, requests)
     missing = TRICKS.partition("Gina: See you.\n")[2]
     assert first.startswith(f"{missing}\n[Gina joined the conversation]\nGina: {FOOD}\n\n")
     assert second.startswith(f"Gina: {FOOD}\n[Dora joined the conversation]\nDora: {TOYS}")
@@ -365,32 +352,6 @@ def test_what_was_missed_is_asked_with_the_joining_marked(talk):
 def test_questions_about_a_part_share_the_conversation(part):
     request = STEPS["full-answer"].request(part | {"fact_question": FRIDGE}, max_tokens=150)
     assert content(request) == f"{request.shared_prefix}{FRIDGE}\n\nAnswer:"
-
-
-def test_braces_in_a_conversation_are_text():
-    history = "Anna: I say {person} {subtopic}.\nBen: {history}"
-    [prompt] = prompts_of("segment", [plan(LEAVES)[1] | {"history": history}])
-    assert f"{history}\nGina:" in prompt
-
-
-@pytest.mark.skipif(not SEEDS.is_dir(), reason="the papers' texts are not at ../shared/seeds")
-def test_prompts_as_printed_are_filled_in_every_step(talk, part, tmp_path):
-    replaced = {}
-    for prompt in printed():
-        if prompt.name.startswith("fantom/"):
-            path = tmp_path / f"{prompt.name.partition('/')[2]}.txt"
-            path.write_text(prompt.text, encoding="utf-8")
-            replaced[prompt.name] = str(path)
-    fact = part | {"fact_question": FRIDGE, "full": "Rex can.", "limited": "Nobody says."}
-    belief = beliefs([fact])[1] | {"belief_question": THINKS}
-    texts = prompts_of(
-        "segment", [segment | {"history": "Anna: Hi."} for segment in OUTLINE], replaced
-    )
-    for step in ("missed", "facts", "full-answer", "belief-question", "omniscient-answer"):
-        texts += prompts_of(step, [belief], replaced)
-    assert not [text for text in texts if "{" in text]
-    assert texts[0].endswith("names. \nAnna.")
-    assert texts[-2].endswith("asking Ben's belief about Gina's belief about this.")
 
 
 # Who believes what

@@ -107,38 +107,43 @@ def _questions(record: Mapping) -> Iterator[tuple[str, Mapping, dict]]:
         }
         yield f"belief_dist:{n}", belief, fields
         yield f"belief_choice:{n}", belief, fields
-    asked = record["answerabilityQAs_binary"] + record["infoAccessibilityQAs_binary"]
-    names = dict.fromkeys(_name(OF_YES_NO, question["question"]) for question in asked)
+    yes_no = record["answerabilityQAs_binary"] + record["infoAccessibilityQAs_binary"]
+    names = [_name(OF_YES_NO, question["question"]) for question in yes_no]
     for family, field in FAMILIES.items():
         people = record[f"{field}QA_list"]
-        aware = people["correct_answer"]
-        unaware = people["wrong_answer"]
-        fields = {
-            "answer": ", ".join(aware),
-            "wrong_answer": ", ".join(unaware),
-            "aware": aware,
-            "unaware": unaware,
-            "characters": list(names),
-            "scenario": people["missed_info_accessibility"],
-        }
-        # As in the release, one unaware name makes a list inaccessible, one "no" all yes/no ones.
-        if unaware:
-            fields["full_scenario"] = INACCESSIBLE
-        yield f"{family}_list", people, fields
-        yes_no = record[f"{field}QAs_binary"]
-        full_scenario = yes_no[0]["missed_info_accessibility"]
-        if any(question["correct_answer"] != "yes" for question in yes_no):
-            full_scenario = INACCESSIBLE
-        for n, question in enumerate(yes_no):
+        yield f"{family}_list", people, _list_fields(people, names)
+        questions = record[f"{field}QAs_binary"]
+        scenario = questions[0]["missed_info_accessibility"]
+        # As in the release, one "no" makes all yes/no questions inaccessible in the full context.
+        if any(question["correct_answer"] != "yes" for question in questions):
+            scenario = INACCESSIBLE
+        for n, question in enumerate(questions):
             key = question["correct_answer"]
             fields = {
                 "answer": key.removesuffix(":long"),
                 "long_only": key == "no:long",
                 "character": _name(OF_YES_NO, question["question"]),
                 "scenario": question["missed_info_accessibility"],
-                "full_scenario": full_scenario,
+                "full_scenario": scenario,
             }
             yield f"{family}_yn:{n}", question, fields
+
+
+def _list_fields(people: Mapping, names: Sequence[str]) -> dict:
+    """What a list question adds to its item. names: of whom there is a yes/no question."""
+    aware = people["correct_answer"]
+    unaware = people["wrong_answer"]
+    scenario = people["missed_info_accessibility"]
+    return {
+        "answer": ", ".join(aware),
+        "wrong_answer": ", ".join(unaware),
+        "aware": aware,
+        "unaware": unaware,
+        "characters": list(dict.fromkeys(names)),
+        "scenario": scenario,
+        # As in the release, one unaware name makes a list inaccessible in the full context.
+        "full_scenario": INACCESSIBLE if unaware else scenario,
+    }
 
 
 def _name(pattern: str, question: str) -> str:

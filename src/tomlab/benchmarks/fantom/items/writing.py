@@ -90,10 +90,8 @@ def beliefs(facts: Sequence[Draft]) -> list[Draft]:
         }
         for order, names in believers.items():
             if names:
-                second_owner = f"{names[0]}'s belief about {owner}"
-                drafts.append(
-                    fact | {"tom_type": order, "believer": names[0], "whose": second_owner}
-                )
+                whose = f"{names[0]}'s belief about {owner}"
+                drafts.append(fact | {"tom_type": order, "believer": names[0], "whose": whose})
     return drafts
 
 
