@@ -36,7 +36,7 @@ def told_twice(stories: pd.Series, others: pd.Series) -> set[tuple[str, str]]:
 
 def omnitom_stories(source: str) -> dict[str, str]:
     records = read_records(DATA / "omnitom" / "stories.jsonl")
-    return {r["story_id"]: r["story"] for r in records if r["source"] == source}
+    return {str(r["story_id"]): r["story"] for r in records if r["source"] == source}
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ ITEMS = fantom.compose(random_sets(1))
 def metrics_of(*models: str) -> pd.DataFrame:
     """The metrics of a run of models that answer at random."""
     tables = []
-    for method in ("short", "full", "short-cot", "full-cot"):
+    for method in ("short", "full-cot"):
         responses = of_baseline(fantom, ITEMS, "random", method)
         tables += [responses.assign(model=model) for model in models]
     return fantom.metrics(fantom.score(ITEMS, pd.concat(tables)))
@@ -74,9 +74,8 @@ def test_papers_models_and_this_runs_are_drawn_in_shares(drawn):
     assert "right" in set(lists["part"])
 
 
-@pytest.mark.parametrize("model", ["random", "GPT-4 0314"])
-def test_any_models_are_drawn(drawn, model):
-    tables = drawn(metrics_of(model))
+def test_any_models_are_drawn(drawn):
+    tables = drawn(metrics_of("GPT-4 0314"))
     assert {"fantom/figure2", "fantom/figure4", "fantom/scenarios"} <= set(tables)
 
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from fantom_quince import FULL, SHORT, question_set
 from tomlab.benchmarks.fantom.items.filtering import COLUMNS, faults, flagged, flags_form, overlap
-from tomlab.errors import InputError
 from tomlab.records.files import read_form
 
 NO_KEY = {"answerabilityQAs_binary__0__correct_answer": "no"}
@@ -140,25 +139,6 @@ def test_flags_are_read_as_they_stand(tmp_path):
     flags("n", "y").to_csv(path, index=False)
     table = read_form(path, flags_form({"12-0-1"}))
     assert table["annotator_type"].tolist() == ["human", "llm:x"]
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "message"),
-    [
-        ("set_id", "9-0-0", "found '9-0-0', expected the id of a set"),
-        ("annotator", " ", "found nothing"),
-        ("kind", "beauty", "found 'beauty', expected coherence, safety, answer"),
-        ("verdict", "Yes", "found 'Yes', expected yes, no"),
-        ("annotator_type", "llm", "found 'llm', expected human or llm:<model>"),
-    ],
-)
-def test_bad_row_is_told_by_line_and_field(tmp_path, field, value, message):
-    path = tmp_path / "flags.csv"
-    table = flags("yy")
-    table.loc[1, field] = value
-    table.to_csv(path, index=False)
-    with pytest.raises(InputError, match=f"row 3, field {field}: {message}"):
-        read_form(path, flags_form({"12-0-1"}))
 
 
 @pytest.mark.parametrize(
