@@ -185,23 +185,28 @@ def _of_choice(item: Mapping, answer: Answer, earned: float) -> Verdict:
 
 
 def _of_list(item: Mapping, answer: Answer, earned: float) -> Verdict:
-    everybody = dict.fromkeys([*item["aware"], *item["unaware"], *item["characters"]])
-    names = [name.lower() for name in everybody if name.lower() in answer.text.lower()]
-    details = {
-        "excluded_aware": any(name.lower() not in names for name in item["aware"]),
-        "included_unaware": any(name.lower() in names for name in item["unaware"]),
-        "named": names,
-        "chosen": ", ".join(names) or None,
-    }
+    details = _names_of_list(item, answer.text.lower())
     # Where nobody knows, the release credits an empty or refused answer, too.
     says_nothing = not answer.text or answer.unread == "refused"
-    if not names and (says_nothing or not earned):
+    if not details["named"] and (says_nothing or not earned):
         return answer.unread, "has no name", details
     outcome = "correct" if earned else "wrong"
     # More text could name somebody unaware, if there is anybody.
     if answer.unread == "truncated" and (not earned or len(item["unaware"])):
         outcome = "truncated"
     return outcome, _RULES_OF_LISTS[details["excluded_aware"], details["included_unaware"]], details
+
+
+def _names_of_list(item: Mapping, text: str) -> dict:
+    """The columns of the scores that the names in a text set."""
+    everybody = dict.fromkeys([*item["aware"], *item["unaware"], *item["characters"]])
+    names = [name.lower() for name in everybody if name.lower() in text]
+    return {
+        "excluded_aware": any(name.lower() not in names for name in item["aware"]),
+        "included_unaware": any(name.lower() in names for name in item["unaware"]),
+        "named": names,
+        "chosen": ", ".join(names) or None,
+    }
 
 
 # By whether an aware name is lacking, and whether an unaware one is there.
