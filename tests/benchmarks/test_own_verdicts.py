@@ -2,6 +2,9 @@
 everybody knows everything is wrong where somebody doesn't, and the order of options decides nothing.
 """
 
+from functools import cache
+
+import pandas as pd
 import pytest
 
 from replies import of_baseline
@@ -13,87 +16,70 @@ from tomlab.benchmarks.omnitom.items.records import read_records
 from tomlab.benchmarks.omnitom.scoring import Judge
 from tomlab.paths import DATA
 
-FILES = {
-    bigtom: DATA / "bigtom" / "bigtom.csv",
-    fantom: DATA / "fantom" / "fantom.json",
-    omnitom: DATA / "omnitom" / "stories.jsonl",
-    simpletom: OURS,
-}
-METHODS = {bigtom: ["0-shot"], fantom: ["short", "full"], simpletom: ["none"]}
-by_options = pytest.mark.parametrize("benchmark", METHODS, ids=lambda b: b.NAME)
-
-pytestmark = pytest.mark.skipif(
-    not all(path.exists() for path in FILES.values()),
-    reason="data is missing: `make data` pulls it",
+pytestmark = pytest.mark.skipif(not OURS.exists(), reason="data is missing: `make data` pulls it")
+by_method = pytest.mark.parametrize(
+    ("benchmark", "method"),
+    [(bigtom, "0-shot"), (fantom, "short"), (fantom, "full"), (simpletom, "none")],
+    ids=["bigtom", "fantom-short", "fantom-full", "simpletom"],
 )
 
 
-def sources(benchmark):
-    """All that we have of a benchmark: its templates, question sets, records or stories."""
+@cache
+def items_of(benchmark, seed: int = 0) -> pd.DataFrame:
+    """Our items with options to choose from, in the order of a seed."""
     if benchmark is bigtom:
-        return read_templates(FILES[bigtom])
+        return bigtom.compose(read_templates(DATA / "bigtom" / "bigtom.csv"), seed)
     if benchmark is simpletom:
-        return our_stories()
-    if benchmark is omnitom:
-        return read_records(FILES[omnitom])
-    return read_sets(FILES[fantom])
+        return simpletom.compose(our_stories(), seed)
+    items = fantom.compose(read_sets(DATA / "fantom" / "fantom.json"), seed)
+    # Free answers are held against two beliefs by an encoder.
+    return items[items["question_type"] != "belief_dist"]
 
 
-@pytest.fixture(scope="module")
-def verdicts():
-    """The scores of a baseline by item, for items whose options stand in the order of a seed."""
-    given = {benchmark: sources(benchmark) for benchmark in METHODS}
-
-    def scored(benchmark, policy, method, seed=0):
-        items = benchmark.compose(given[benchmark], seed)
-        # Free answers are held against two beliefs by an encoder.
-        items = items[items["question_type"] != "belief_dist"]
-        scores = benchmark.score(items, of_baseline(benchmark, items, policy, method))
-        return items.merge(scores[["item_id", "outcome", "score"]], on="item_id")
-
-    return scored
+@cache
+def verdicts(benchmark, policy: str, method: str, seed: int = 0) -> pd.DataFrame:
+    """The scores of a baseline by item."""
+    items = items_of(benchmark, seed)
+    scores = benchmark.score(items, of_baseline(benchmark, items, policy, method))
+    return items.merge(scores[["item_id", "outcome", "score"]], on="item_id")
 
 
-@by_options
-def test_gold_is_right_on_every_item(benchmark, verdicts):
-    for method in METHODS[benchmark]:
-        found = verdicts(benchmark, "gold", method)
-        assert found.loc[found["score"] < 1, "item_id"].to_list() == []
+@by_method
+def test_gold_is_right_on_every_item(benchmark, method):
+    table = verdicts(benchmark, "gold", method)
+    assert table.loc[table["score"] < 1, "item_id"].tolist() == []
 
 
-@by_options
-def test_who_thinks_all_know_all_fails_every_false_belief_and_nothing_else(benchmark, verdicts):
-    for method in METHODS[benchmark]:
-        found = verdicts(benchmark, "omniscient", method)
-        if benchmark is bigtom:
-            missed = found["condition"] == "false_belief"
-        elif benchmark is simpletom:
-            missed = found["score"].notna()
-        else:
-            found = found[found["question_type"] == "belief_choice"]
-            missed = found["scenario"] == "inaccessible"
-        assert missed.any()
-        assert found.loc[(found["score"] == 1) == missed, "item_id"].to_list() == []
+@by_method
+def test_who_thinks_all_know_all_fails_every_false_belief_and_nothing_else(benchmark, method):
+    table = verdicts(benchmark, "omniscient", method)
+    if benchmark is bigtom:
+        is_missed = table["condition"] == "false_belief"
+    elif benchmark is simpletom:
+        is_missed = table["score"].notna()
+    else:
+        table = table[table["question_type"] == "belief_choice"]
+        is_missed = table["scenario"] == "inaccessible"
+    assert is_missed.any()
+    assert table.loc[(table["score"] == 1) == is_missed, "item_id"].tolist() == []
 
 
-@by_options
-def test_order_of_options_decides_nothing(benchmark, verdicts):
-    for policy in ("gold", "omniscient"):
-        one, other = (verdicts(benchmark, policy, METHODS[benchmark][0], s) for s in (0, 1))
-        orders = [table["choices"][table["choices"].map(len) == 2] for table in (one, other)]
-        assert 0.4 < (orders[0].map(tuple) != orders[1].map(tuple)).mean() < 0.6
-        assert one["score"].tolist() == other["score"].tolist()
-        assert one["outcome"].tolist() == other["outcome"].tolist()
+@by_method
+@pytest.mark.parametrize("policy", ["gold", "omniscient"])
+def test_order_of_options_decides_nothing(benchmark, method, policy):
+    first = verdicts(benchmark, policy, method, 0)
+    second = verdicts(benchmark, policy, method, 1)
+    has_options = first["choices"].map(len) == 2
+    is_turned = first["choices"].map(tuple) != second["choices"].map(tuple)
+    assert 0.4 < is_turned[has_options].mean() < 0.6
+    assert first[["score", "outcome"]].equals(second[["score", "outcome"]])
 
 
-def test_gold_tables_earn_everything_and_those_of_who_knows_all_do_not():
-    items = omnitom.compose(sources(omnitom))
-    for method in ("stage1-L3", "stage2-L3"):
-        gold, omniscient = (
-            omnitom.score(
-                items, of_baseline(omnitom, items, policy, method), judge=Judge("exact")
-            ).set_index("item_id")["score"]
-            for policy in ("gold", "omniscient")
-        )
-        assert gold[gold < 1].index.to_list() == []
-        assert omniscient[omniscient >= 1].index.to_list() == []
+@pytest.mark.parametrize("method", ["stage1-L3", "stage2-L3"])
+def test_gold_tables_earn_everything_and_those_of_who_knows_all_do_not(method):
+    items = omnitom.compose(read_records(DATA / "omnitom" / "stories.jsonl"))
+    judge = Judge("exact")
+    gold = omnitom.score(items, of_baseline(omnitom, items, "gold", method), judge=judge)
+    assert (gold["score"] == 1).all()
+    omniscient = of_baseline(omnitom, items, "omniscient", method)
+    assert (omnitom.score(items, omniscient, judge=judge)["score"] < 1).all()

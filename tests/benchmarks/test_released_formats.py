@@ -10,12 +10,12 @@ SHOWN = re.findall(r"^```(?:text|json)\n(.*?)^```$", SECTION, re.MULTILINE | re.
 
 
 def test_rows_shown_of_each_release_are_read(tmp_path):
-    one, several, by_file, story = SHOWN
-    for name, text in {"bigtom.csv": one, "fantom_v1.json": several, "o.jsonl": story}.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    rows = by_file.splitlines(keepends=True)
-    named = re.findall(r"`([\w-]+)/test.jsonl`", SECTION)
-    for folder, row in zip(named, rows, strict=True):
+    rows_of_bigtom, sets_of_fantom, rows_of_simpletom, row_of_omnitom = SHOWN
+    (tmp_path / "bigtom.csv").write_text(rows_of_bigtom, encoding="utf-8")
+    (tmp_path / "fantom_v1.json").write_text(sets_of_fantom, encoding="utf-8")
+    (tmp_path / "o.jsonl").write_text(row_of_omnitom, encoding="utf-8")
+    folders = re.findall(r"`([\w-]+)/test.jsonl`", SECTION)
+    for folder, row in zip(folders, rows_of_simpletom.splitlines(), strict=True):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "test.jsonl").write_text(row, encoding="utf-8")
     assert len(bigtom.read_released(tmp_path / "bigtom.csv")) == 25

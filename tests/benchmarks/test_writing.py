@@ -1,13 +1,11 @@
 """The writer of all benchmarks, and the lines with labels that it asks for."""
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripted_writers import ERROR, asked, said, wrote
-from tomlab.asking.attempts import FAILURES, OUTCOME
+from tomlab.asking.attempts import OUTCOME
 from tomlab.benchmarks.writing import Step, Unparsed, labelled_lines, labelled_values
 from tomlab.models.specs import Reply, Response
 
@@ -38,6 +36,8 @@ DRAFT = {"name": "a", "summary": "A story."}
         (Reply("four. and", "length"), "truncated", "no answer"),
         (Reply("<think>4", "stop"), "truncated", "no answer"),
         (Reply("I can't help with that.", "stop"), "refused", "no number"),
+        # "Sorry" opens many a line of a conversation.
+        (Reply("Anna: I'm sorry, I can't help with that.", "stop"), "unparsed", "no number"),
         (Reply("4", "refusal"), "refused", "no answer"),
     ],
 )
@@ -45,19 +45,11 @@ def test_answer_is_read_or_kept_with_the_reason(reply, status, reason):
     [row] = wrote(RATING, [DRAFT], [Response("key", reply)]).rows
     assert [row[name] for name in OUTCOME] == [status, reason, reply.text]
     assert row.get("rating") == (4 if status == "rating" else None)
-    assert status in ("rating", *FAILURES)
-
-
-def test_failed_request_has_its_error_as_reason():
-    [row] = wrote(RATING, [DRAFT], [ERROR]).rows
-    assert [row[name] for name in OUTCOME] == ["error", "429: slow down", ""]
 
 
 def test_draft_keeps_its_fields_and_who_wrote_it_and_in_which_step_is_noted():
     [row] = wrote(RATING, [DRAFT], [said("4")]).rows
-    assert row["name"] == "a"
-    assert row["source"] == "llm:smol"
-    assert row["step"] == "rate"
+    assert (row["name"], row["source"], row["step"]) == ("a", "llm:smol", "rate")
     assert row["prompt"].startswith("A story.")
 
 
@@ -66,13 +58,14 @@ def test_answer_with_several_drafts_gives_a_row_for_each_and_so_does_a_failure()
     rows = wrote(step, [DRAFT, DRAFT], [said("1 two 3"), ERROR]).rows
     assert [row["status"] for row in rows] == ["parsed", "unparsed", "parsed", *["error"] * 3]
     assert [row["numbers"] for row in rows] == [0, 1, 2] * 2
+    assert rows[-1]["reason"] == "429: slow down"
 
 
-def test_last_line_that_was_cut_off_is_left_out():
-    step = Step("text", whole, "fantom/facts", options=LIMIT, goes_to="said")
-    texts = ["One.\nTwo and", "One.\nTwo.", "One.\nTwo.\n"]
-    rows = wrote(step, [DRAFT] * 3, [said(text, "length") for text in texts]).rows
-    assert [row["said"].split() for row in rows] == [["One."], ["One.", "Two."], ["One.", "Two."]]
+@pytest.mark.parametrize("text", ["One.\nTwo and", "One.", "One.\n"])
+def test_last_line_that_was_cut_off_is_left_out(text):
+    step = Step("text", whole, "fantom/facts", options=LIMIT, goes_to="text_read")
+    [row] = wrote(step, [DRAFT], [said(text, "length")]).rows
+    assert row["text_read"].strip() == "One."
 
 
 def test_placeholders_take_the_fields_of_a_draft():
@@ -86,7 +79,7 @@ def test_placeholders_take_the_fields_of_a_draft():
 
 # Lines with labels
 
-LABELS = ["Event", "Aware of event", "Place"]
+FIELDS = {"Event": "event", "Aware of event": "aware", "Place": "place"}
 
 
 @pytest.mark.parametrize(
@@ -101,18 +94,15 @@ LABELS = ["Event", "Aware of event", "Place"]
     ids=["plain", "around", "bold", "numbers", "order"],
 )
 def test_spelling_of_lines_does_not_matter(text):
-    fields = {"Event": "event", "Aware of event": "aware", "Place": "place"}
     expected = {"event": "rain", "aware": "yes: she is", "place": "(a) bay"}
-    assert labelled_values(text, fields) == expected
+    assert labelled_values(text, FIELDS) == expected
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("", "Event: stands 0 times, expected once"),
-        ("Event: rain", "Place: stands 0 times, expected once"),
         ("Event: rain\nEvent: sun\nPlace: bay", "Event: stands 2 times, expected once"),
-        ("Event:\nPlace: bay", "Event: stands 0 times, expected once"),
         ("Event: ...\nPlace: bay", "Event: stands 0 times, expected once"),
         ("Event: rain\nand wind\nPlace: bay", "text without a label between the lines"),
     ],
@@ -121,27 +111,28 @@ def test_lines_that_cannot_be_used_have_their_reason(text, reason):
     assert labelled_values(text, {"Event": "event", "Place": "place"}) == Unparsed(reason)
 
 
-def test_first_line_goes_on_after_the_label_with_which_a_prompt_ended():
-    expected = [("Event", "rain"), ("Place", "bay")]
-    for prompt in ("Go on.\n\nEvent:", "Go on.\nEvent."):
-        for text in ("rain\nPlace: bay", "Event: rain\nPlace: bay"):
-            assert labelled_lines(text, LABELS, prompt) == expected
-    assert labelled_lines("rain\nPlace: bay", LABELS, "Go on.")[0] == ("", "rain")
-    assert labelled_lines("Time: noon\nPlace: bay", LABELS, "Event:")[0] == ("", "Time: noon")
+@pytest.mark.parametrize(
+    ("prompt", "text", "label"),
+    [
+        ("Go on.\n\nEvent:", "rain", "Event"),
+        ("Go on.\nEvent.", "rain", "Event"),
+        ("Event:", "Event: rain", "Event"),
+        ("Go on.", "rain", ""),
+        ("Event:", "Time: noon", ""),
+    ],
+)
+def test_first_line_goes_on_after_the_label_with_which_a_prompt_ended(prompt, text, label):
+    [first, second] = labelled_lines(f"{text}\nPlace: bay", FIELDS, prompt)
+    assert first == (label, text.removeprefix("Event: "))
+    assert second == ("Place", "bay")
 
 
-PIECES = st.sampled_from([*LABELS, ":", ": ", "\n", "(", ")", "*", "1.", "x", "ſ", "ı"])
+PIECES = st.sampled_from([*FIELDS, ":", ": ", "\n", "(", ")", "*", "1.", "x", "ſ", "ı"])
+HOSTILE = st.sampled_from(["*", "_ ", "\n", "1", "- ", "(", "Event", "Event:", "Event (x"])
 
 
-@given(st.text() | st.lists(PIECES).map("".join))
-@settings(max_examples=200, deadline=None)
+@given(st.text() | st.lists(PIECES).map("".join) | HOSTILE.map(lambda piece: piece * 20_000))
+@settings(max_examples=60, deadline=5000)
 def test_any_text_is_values_or_a_reason(text):
-    values = labelled_values(text, {label: label for label in LABELS}, "Event:")
-    assert isinstance(values, Unparsed) or (list(values) == LABELS and all(values.values()))
-
-
-@pytest.mark.parametrize("piece", ["*", "_ ", "\n", "1", "- ", "(", "Event", "Event:", "Event (x"])
-def test_long_answers_are_read_in_good_time(piece):
-    started = time.perf_counter()
-    labelled_lines(f"{piece * 20_000}x", LABELS, "Event:")
-    assert time.perf_counter() - started < 1
+    values = labelled_values(text, {label: label for label in FIELDS}, "Event:")
+    assert isinstance(values, Unparsed) or (list(values) == [*FIELDS] and all(values.values()))

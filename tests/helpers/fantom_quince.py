@@ -2,6 +2,8 @@
 
 import copy
 
+from tomlab.benchmarks.fantom.items.attendance import who_knows
+
 SHORT = """\
 Bruno: I have to fetch a parcel, back soon.
 Noor: See you, Bruno!
@@ -67,28 +69,23 @@ def own_set(set_id="12-0-1", /, **changes):
     """The same as a set of ours: with the record of who comes and goes, and our wordings."""
     record = question_set(set_id, source="authored")
     about = "what Ilse planted"
-    unaware, claims = f"Bruno is unaware of {about}.", "Bruno believes Ilse planted a quince tree."
+    unaware = f"Bruno is unaware of {about}."
+    claims = "Bruno believes Ilse planted a quince tree."
     record["beliefQAs"][0] |= {
         "question": f"What does Bruno believe about {about}?",
         "correct_answer": unaware,
         "wrong_answer": claims,
     }
-    for order, who in (("second-order:cyclic", "Ilse"), ("second-order:acyclic", "Noor")):
+    for order, name in (("second-order:cyclic", "Ilse"), ("second-order:acyclic", "Noor")):
         second = {
-            "question": f"What does {who} think Bruno believes about {about}?",
-            "correct_answer": f"{who} believes that {unaware}",
-            "wrong_answer": f"{who} believes that {claims}",
+            "question": f"What does {name} think Bruno believes about {about}?",
+            "correct_answer": f"{name} believes that {unaware}",
+            "wrong_answer": f"{name} believes that {claims}",
             "tom_type": order,
         }
         record["beliefQAs"].append(record["beliefQAs"][0] | second)
-    for family, words in (
-        ("answerability", "the correct answer to this question"),
-        ("infoAccessibility", "this information"),
-    ):
-        record[f"{family}QA_list"]["question"] = f"List all the characters who know {words}."
-        for question in record[f"{family}QAs_binary"]:
-            name = question["question"].split()[1]
-            question["question"] = f"Does {name} know {words}?"
+    # Petra is told nothing of the tree: she speaks in the full context alone.
+    record |= who_knows(SHORT, FULL, {"Noor", "Ilse"})
     record["record"] = {
         "author": "somebody",
         "topic": "gardens",
@@ -106,11 +103,6 @@ def own_set(set_id="12-0-1", /, **changes):
             {"turn": 9, "event": "joins", "name": "Petra"},
         ],
     }
-    # Petra is told nothing of the tree: she speaks in the full context alone.
-    for family in ("answerability", "infoAccessibility"):
-        names = ("Noor", "Bruno", "Ilse", "Petra")
-        questions = {one["question"].split()[1]: one for one in record[f"{family}QAs_binary"]}
-        record[f"{family}QAs_binary"] = [questions[name] for name in names]
     return changed(record, **changes)
 
 
@@ -119,11 +111,11 @@ def changed(record, /, **changes):
     record = copy.deepcopy(record)
     for path, value in changes.items():
         *steps, last = [int(step) if step.isdigit() else step for step in path.split("__")]
-        place = record
+        part = record
         for step in steps:
-            place = place[step]
+            part = part[step]
         if value is None:
-            del place[last]
+            del part[last]
         else:
-            place[last] = value
+            part[last] = value
     return record

@@ -87,22 +87,21 @@ def random_sets(seed: int, conversations: int = 4) -> list[dict]:
             belief["missed_info_accessibility"] = scenario
             belief["question_type"] = f"tom:belief:{scenario}"
             belief["question"] = belief["question"].replace("Linda", draw.choice(NAMES), 1)
-        for one, many in (
-            ("answerabilityQA_list", "answerabilityQAs_binary"),
-            ("infoAccessibilityQA_list", "infoAccessibilityQAs_binary"),
-        ):
-            own = draw.choice([scenario, "inaccessible", "accessible"])
-            record[one] |= {"correct_answer": aware, "wrong_answer": unaware}
-            record[one]["missed_info_accessibility"] = own
-            record[many] = [
-                {
-                    **record[many][0],
-                    "question": f"Does {name} know this?",
-                    "correct_answer": "yes" if name in aware else draw.choice(["no", "no:long"]),
-                    "missed_info_accessibility": own,
-                }
-                for name in people
-            ]
+        for family in ("answerability", "infoAccessibility"):
+            who_knows = draw.choice([scenario, "inaccessible", "accessible"])
+            names = {"correct_answer": aware, "wrong_answer": unaware}
+            names["missed_info_accessibility"] = who_knows
+            record[f"{family}QA_list"] |= names
+            yes_no = []
+            for name in people:
+                question = record[f"{family}QAs_binary"][0].copy()
+                question["question"] = f"Does {name} know this?"
+                question["missed_info_accessibility"] = who_knows
+                question["correct_answer"] = "yes"
+                if name not in aware:
+                    question["correct_answer"] = draw.choice(["no", "no:long"])
+                yes_no.append(question)
+            record[f"{family}QAs_binary"] = yes_no
         sets.append(record)
     return sets
 

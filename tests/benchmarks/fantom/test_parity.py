@@ -8,14 +8,14 @@ from fidelity import CONSTRUCTED
 
 import fantom_protocol
 from fantom_sets import question_set
+from replies import answered
 from tomlab.benchmarks import fantom
+from tomlab.benchmarks.fantom.scoring import right_letter
 
 SET = question_set()
-ITEMS = fantom.compose([SET])
-ASKED = fantom.asked(ITEMS, "full")
+ASKED = fantom.asked(fantom.compose([SET]), "full")
 # Of a free answer about a belief, no text alone decides: an encoder does.
 RULED = ASKED[ASKED["question_type"] != "belief_dist"]
-QUESTIONS = {question["key"]: question for question in fantom_protocol.flat(SET, "full")}
 
 WRITTEN = [*CONSTRUCTED, "Linda, David", "Linda, David and sally", "linda", "Nobody", "(a) or (B)"]
 WRITTEN += ["'yes'", "Trueish", "She doesn't know", "She does not know it", "I say yes, she does"]
@@ -26,50 +26,32 @@ PIECES += ["does know", "does not know", "doesn't know", "not sure", "(a)", "(B)
 PIECES += ["Answer:", "a golden retriever", "Linda's dog is", ",", ".", "'", "and", "Nobody", "\n"]
 
 
-def texts(seed: int) -> list[str]:
-    """Those above, and answers put together of pieces by lot."""
-    draw = random.Random(seed)
-    made = []
-    for _ in range(50):
-        pieces = draw.choices(PIECES, k=draw.randint(1, 7))
-        made.append(draw.choice(["", " "]).join(pieces))
-    return [*WRITTEN, *made]
-
-
-def letter_of(item: dict) -> str:
-    """The letter of the right option, "" where there are no options."""
-    options = list(item["choices"])
-    return "ab"[options.index(item["answer"])] if options else ""
-
-
-def behind_the_last_cue(text: str) -> str:
-    return text.strip().split("Answer:")[-1].strip()
-
-
-def scores_of(answers: list[str]) -> pd.DataFrame:
-    """The scores of these answers to each question; an answer is told by its number, `sample`."""
-    tables = [
-        RULED[["item_id"]].assign(model="m", method="full", sample=number, response=text)
-        for number, text in enumerate(answers)
-    ]
-    scores = fantom.score(ITEMS, pd.concat(tables), embedder=None)
+def scores_of(texts: list[str]) -> pd.DataFrame:
+    """The scores of each question answered by each text, which is told by its number, `sample`."""
+    tables = [answered(RULED, text, "full", sample=n) for n, text in enumerate(texts)]
+    scores = fantom.score(RULED, pd.concat(tables), embedder=None)
     return scores.set_index(["item_id", "sample"])
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_released_rule_is_that_of_the_released_code(seed):
-    answers = texts(seed)
-    found = scores_of(answers)["by_released_rule"]
+def test_released_rule_is_that_of_the_released_code():
+    draw = random.Random(0)
+    texts = [*WRITTEN]
+    for _ in range(80):
+        pieces = draw.choices(PIECES, k=draw.randint(1, 7))
+        texts.append(draw.choice(["", " "]).join(pieces))
+    scores = scores_of(texts)["by_released_rule"]
+    questions = {question["key"]: question for question in fantom_protocol.flat(SET, "full")}
     for item in RULED.to_dict("records"):
-        question = QUESTIONS[item["item_id"].partition("/")[2]]
-        for number, text in enumerate(answers):
-            said = behind_the_last_cue(text)
-            expected = fantom_protocol.verdict(question, said, letter_of(item), closer=None)
-            released = found[item["item_id"], number]
-            assert released == pytest.approx(float(expected)), (item["question_type"], text)
+        question = questions[item["item_id"].partition("/")[2]]
+        letter = right_letter(item) if len(item["choices"]) else ""
+        for number, text in enumerate(texts):
+            answer = text.strip().split("Answer:")[-1].strip()
+            expected = fantom_protocol.verdict(question, answer, letter, closer=None)
+            score = scores[item["item_id"], number]
+            assert score == pytest.approx(float(expected)), (item["question_type"], text)
 
 
 def test_finished_answers_that_say_something_earn_what_the_release_credits():
-    answers = ["Linda, David", "Linda", "yes", "No.", "(a)", "(b)", "a golden retriever"]
-    scores = scores_of(answers)
+    texts = ["Linda, David", "Linda", "yes", "No.", "(a)", "(b)", "a golden retriever"]
+    scores = scores_of(texts)
     assert scores["score"].tolist() == scores["by_released_rule"].tolist()

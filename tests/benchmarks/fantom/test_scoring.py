@@ -1,23 +1,22 @@
-"""FANToM: items, prompts, one verdict a rule, and the released protocol written a second time."""
+"""FANToM: items, prompts, one verdict a rule, metrics beside the released protocol."""
 
 import random
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import f1_score
 
 import fantom_protocol
 import replies
 from fantom_sets import SAID, question_set, random_sets
 from replies import sorted_rows
 from tomlab.benchmarks import fantom
-from tomlab.benchmarks.fantom import ignorance, scoring
+from tomlab.benchmarks.fantom.ignorance import states_ignorance
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS
-from tomlab.benchmarks.fantom.metrics import CONJUNCTIONS, SHARES, weighted_f1
+from tomlab.benchmarks.fantom.metrics import CONJUNCTIONS, SHARES
+from tomlab.benchmarks.fantom.scoring import right_letter, yes_or_no
 from tomlab.errors import InputError
 from tomlab.records.tidy import SCORED
 from tomlab.scoring import embeddings
@@ -25,685 +24,84 @@ from tomlab.scoring.choices import credited_unread_in_words
 from tomlab.scoring.embeddings import MINILM, embed
 
 ITEMS = fantom.compose([question_set(), question_set("0-1-0", "accessible")])
+KINDS = ("fact", "belief_dist", "belief_choice", "answerability_list", "infoaccess_yn")
+CUT = {"finish_reason": "length"}
 of_baseline = partial(replies.of_baseline, fantom)
 
 
 def item(kind: str, set_id: str = "0-0-0") -> dict:
-    found = ITEMS[(ITEMS["group_id"] == set_id) & (ITEMS["question_type"] == kind)]
-    return found.iloc[0].to_dict()
+    items = ITEMS[(ITEMS["group_id"] == set_id) & (ITEMS["question_type"] == kind)]
+    return items.iloc[0].to_dict()
 
 
-def verdict(kind: str, said: str, set_id: str = "0-0-0", **response) -> pd.Series:
-    asked = item(kind, set_id)
-    row = {"item_id": asked["item_id"], "model": "m", "method": "short", "response": said}
-    return fantom.score(ITEMS, pd.DataFrame([row | response])).iloc[0]
+def verdict(kind: str, text: str | None, set_id: str = "0-0-0", **response) -> pd.Series:
+    row = {"item_id": item(kind, set_id)["item_id"], "model": "m", "method": "short"}
+    return fantom.score(ITEMS, pd.DataFrame([row | {"response": text} | response])).iloc[0]
 
 
-# Items
+def values_of(scores: pd.DataFrame, column: str = "value") -> pd.Series:
+    return fantom.metrics(scores).set_index(["metric", "condition"])[column]
+
+
+RIGHT = right_letter(item("belief_choice"))
+WRONG = {"a": "b", "b": "a"}[RIGHT]
+
+
+# Items and prompts
 
 
 def test_short_context_leaves_out_who_is_not_in_it():
-    short, full = (fantom.asked(ITEMS, method) for method in ("short", "full"))
+    short = fantom.asked(ITEMS, "short")
+    full = fantom.asked(ITEMS, "full")
     left_out = full[~full["item_id"].isin(short["item_id"])]
-    assert set(left_out["character"]) == {"sally"}
-    assert len(left_out) == 4
+    assert left_out["character"].tolist() == ["sally"] * 4
 
 
-def test_full_context_counts_a_set_as_inaccessible_when_somebody_in_it_does_not_know():
-    own = ITEMS[ITEMS["group_id"] == "0-1-0"]
-    assert set(own.loc[own["question_type"].str.startswith("belief"), "full_scenario"]) == {
-        "accessible"
-    }
-    lists = own[own["question_type"].str.contains("list|yn")]
-    assert set(lists["scenario"]) == {"accessible"}
-    assert set(lists["full_scenario"]) == {"inaccessible"}
+def test_options_stand_in_an_order_of_their_own_whatever_stands_before():
+    items = fantom.compose([question_set("9-0-0"), question_set()])
+    choices = items.set_index("item_id")["choices"]
+    pd.testing.assert_series_equal(
+        ITEMS.set_index("item_id")["choices"].filter(like="0-0-0/"),
+        choices.filter(regex="^0-0-0/"),
+    )
 
 
-@settings(deadline=None)
-@given(st.integers(0, 50))
-def test_options_are_shuffled_by_seed_and_nothing_else(seed):
-    again = fantom.compose([question_set()], seed)
-    choices = again[again["question_type"] == "belief_choice"]
-    for row in choices.to_dict("records"):
-        assert set(row["choices"]) == {row["answer"], row["wrong_answer"]}
-    reverse = fantom.compose([question_set("9-0-0"), question_set()], seed)
-    reverse = reverse[reverse["group_id"] == "0-0-0"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(again, reverse)
-
-
-# Prompts
-
-
-def prompt(kind: str, method: str = "short", **more: str) -> str:
-    [message] = fantom.messages(item(kind) | more, method)
+def prompt(kind: str, method: str, reasoning: str = "So.") -> str:
+    question = item(kind) | {"reasoning": reasoning}
+    [message] = fantom.messages(question, method)
     assert message["role"] == "user"
+    assert message["content"].startswith(fantom.shared_prefix(question, method))
     return message["content"]
 
 
-def test_infoaccess_shows_question_and_answer_as_information():
-    assert prompt("infoaccess_list").endswith(
-        "\n\nInformation: What breed is Linda's dog? Linda's dog is a golden retriever.\n"
-        "Question: List all the characters who know this information.\nAnswer:"
-    )
-
-
-def test_chain_of_thought_is_two_calls():
-    first = prompt("fact", "short-reasoning")
-    assert first.endswith("Answer: Let's think step by step.")
-    second = prompt("fact", "short-cot", reasoning="Linda said so.")
-    assert second == f"{first} Linda said so.\n\nTherefore, the answer is:"
-
-
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("method", fantom.METHODS)
-def test_all_questions_on_a_conversation_begin_alike(method):
-    for row in ITEMS.to_dict("records"):
-        text = fantom.messages(row | {"reasoning": "So."}, method)[0]["content"]
-        assert text.startswith(fantom.shared_prefix(row, method))
-
-
-# Verdicts, one rule each
-
-
-def lettered(right: bool) -> str:
-    letters = dict(zip(item("belief_choice")["choices"], "ab", strict=True))
-    return f"({letters[item('belief_choice')['answer' if right else 'wrong_answer']]})"
-
-
-def test_choice_is_read_by_letter():
-    right = "ab"[list(item("belief_choice")["choices"]).index(item("belief_choice")["answer"])]
-    wrong = "ba"["ab".index(right)]
-    for said in (
-        f"({right})",
-        f"{right}) She",
-        right.upper(),
-        f"It is ({right}).",
-        f"{right}, yes",
-    ):
-        assert verdict("belief_choice", said)["outcome"] == "correct"
-    for said in (f"({wrong})", f"{wrong}."):
-        assert verdict("belief_choice", said)["outcome"] == "wrong"
-    assert verdict("belief_choice", "Kailey does not know.")["outcome"] == "unparsed"
-
-
-def test_choice_that_names_both_options_counts_as_in_the_release_and_is_doubtful():
-    row = verdict("belief_choice", "(a) or (b)")
-    assert (row["outcome"], row["doubtful"]) == ("correct", True)
-
-
-def test_only_what_follows_the_last_answer_cue_counts():
-    assert verdict("answerability_yn", "Answer: no. Answer: yes")["outcome"] == "correct"
-
-
-def test_distance_prefers_the_belief_of_person_x():
-    near = verdict("belief_dist", "Kailey does not know which breed Linda's dog is.")
-    far = verdict("belief_dist", "Kailey thinks that Linda's dog is a golden retriever.")
-    assert (near["outcome"], far["outcome"]) == ("correct", "wrong")
-    assert near["word_overlap"] > 0.3
-
-
-NOTHING = "Kailey does not know which breed Linda's dog is."
-RETRIEVER = "Kailey thinks that Linda's dog is a golden retriever."
-
-
-def test_a_long_answer_about_a_belief_is_read_to_its_end():
-    preamble = "Let us see who says what in this conversation, and when. " * 12  # 684 characters
-    near, far = (verdict("belief_dist", preamble + end) for end in (NOTHING * 3, RETRIEVER * 3))
-    assert (near["outcome"], near["cut"]) == ("correct", False)
-    assert (far["outcome"], far["cut"]) == ("wrong", False)
-
-
-@pytest.mark.parametrize("more", [RETRIEVER * 60, "词" * 600])
-def test_an_answer_that_the_encoder_cannot_read_to_its_end_is_cut_and_said_to_be(more):
-    row = verdict("belief_dist", f"{NOTHING * 40} {more}")
-    assert (row["outcome"], row["cut"]) == ("correct", True)
-
-
-def test_list_needs_every_aware_name_and_no_other():
-    assert verdict("answerability_list", "Linda and David")["score"] == 1
-    both = verdict("answerability_list", "Linda and Kailey")
-    assert both["excluded_aware"] and both["included_unaware"]
-    assert verdict("answerability_list", "linda")["excluded_aware"]
-    assert verdict("infoaccess_list", "linda, david, sally")["included_unaware"]
-    assert verdict("infoaccess_list", "Nobody at all")["outcome"] == "unparsed"
+def test_all_questions_on_a_conversation_begin_alike(kind, method):
+    assert prompt(kind, method)
 
 
 @pytest.mark.parametrize(
-    ("said", "value"),
-    [
-        ("Yes, he does", 1),
-        ("'yes'", 1),
-        ("True.", 1),
-        ("I think she knows it", 1),
-        ("It is yes.", 1),
-        ("no", 0),
-        ("False", 0),
-        ("She does not know it", 0),
-        ("She doesn't know it", 0),
-        ("Not sure", 0),
-        ("No, but Ann knows it", 1),
-        ("She does know", -1),
-        ("Perhaps", -1),
-        ("", -1),
-    ],
-)
-def test_yes_and_no(said, value):
-    assert scoring.yes_or_no(said) == value
-
-
-def test_yes_beside_no_is_doubtful():
-    row = verdict("answerability_yn", "No, but Ann knows it")
-    assert (row["outcome"], row["doubtful"]) == ("correct", True)
-
-
-@pytest.mark.parametrize(
-    ("said", "f1"),
-    [
-        ("linda's dog is a golden retriever.", 1),
-        ("linda's dog is a poodle", 2 * 4 / (6 + 5)),
-        ("I would say that a cat sleeps on the sofa over there, as ever.", 2 * 1 / (6 + 14)),
-        (
-            "I would say that a cat sleeps on the sofa over there, as ever, and so do many birds.",
-            0.08,
-        ),
-        ("nothing of the kind", 0),
-    ],
-)
-def test_fact_earns_its_token_f1_and_is_neither_correct_nor_wrong(said, f1):
-    row = verdict("fact", said)
-    assert (row["outcome"], row["doubtful"]) == ("scored", False)
-    assert row["score"] == row["word_overlap"] == pytest.approx(f1)
-
-
-CUT = {"finish_reason": "length"}
-
-
-def test_fact_that_was_cut_off_earns_the_share_of_what_it_says_so_far():
-    row = verdict("fact", "Linda's dog", **CUT)
-    assert (row["outcome"], row["doubtful"]) == ("scored", True)
-    assert row["score"] == row["by_released_rule"] == pytest.approx(2 * 2 / (2 + 6))
-    row = verdict("fact", "Let me", **CUT)
-    assert (row["outcome"], row["score"], row["by_released_rule"]) == ("truncated", 0, 0)
-
-
-@pytest.mark.parametrize(
-    ("response", "outcome"),
-    [
-        ({"response": ""}, "unparsed"),
-        ({"response": "Let me", "finish_reason": "length"}, "truncated"),
-        ({"response": "<think>hm"}, "truncated"),
-        ({"response": "I'm sorry, I cannot help with that."}, "refused"),
-        ({"response": "", "finish_reason": "refusal"}, "refused"),
-        ({"response": None, "error": "APIError"}, "error"),
-    ],
-)
-@pytest.mark.parametrize("kind", ["belief_choice", "answerability_list", "infoaccess_yn"])
-def test_what_has_no_verdict_is_told_apart(kind, response, outcome):
-    row = verdict(
-        kind,
-        **{"said": response["response"]} | {k: v for k, v in response.items() if k != "response"},
-    )
-    assert (row["outcome"], row["score"]) == (outcome, 0)
-
-
-KINDS = ("fact", "belief_dist", "belief_choice", "answerability_list", "infoaccess_yn")
-THOUGHT = "It is a golden retriever. Linda and David know it, so yes, no, (a) or (b)."
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    ("said", "outcome"),
-    [
-        ("", "unparsed"),
-        ("  \n", "unparsed"),
-        ("Answer:", "unparsed"),
-        (f"<think>{THOUGHT}</think>", "unparsed"),
-        (f"{THOUGHT}</think>", "unparsed"),
-        (f"<think>{THOUGHT}", "truncated"),
-    ],
-)
-def test_empty_answers_and_thinking_alone_earn_nothing(kind, said, outcome):
-    row = verdict(kind, said)
-    assert (row["outcome"], row["score"], row["doubtful"]) == (outcome, 0, False)
-    assert row["excluded_aware"] == (kind == "answerability_list")
-    assert (row["yn"], row["named"]) == (-1, [])
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_thinking_before_an_answer_is_not_read(kind):
-    gold = fantom.reference(item(kind), "short", 0)["gold"]
-    alone, thought = verdict(kind, gold), verdict(kind, f"<think>{THOUGHT}</think>\n{gold}")
-    assert alone["score"] == 1
-    pd.testing.assert_series_equal(alone, thought)
-
-
-FORMS = ["\\boxed{%s}", "The correct option is %s.", "**%s**", "（%s）", '{"answer": "%s"}']
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("is_right", [True, False])
-def test_letter_in_a_form_that_the_release_does_not_know_is_read(form, is_right):
-    letter = lettered(is_right)[1]
-    row = verdict("belief_choice", form % letter.upper())
-    assert row["outcome"] == ("correct" if is_right else "wrong")
-    assert row["by_released_rule"] == 0
-
-
-def test_choice_ends_where_the_model_begins_a_new_question():
-    right, wrong = lettered(True), lettered(False)
-    row = verdict("belief_choice", f"{right}\n\nQuestion: And Tom?\nAnswer: {wrong}")
-    assert (row["outcome"], row["by_released_rule"]) == ("correct", 0)
-
-
-def test_answers_that_only_the_release_credits_are_counted():
-    row = verdict("belief_choice", f"<think>{lettered(True)}")
-    assert (row["outcome"], row["by_released_rule"]) == ("truncated", 1)
-    assert "credit 1 more answers" in credited_unread_in_words(pd.DataFrame([row]))
-
-
-def test_a_credited_choice_that_was_cut_off_is_doubtful():
-    row = verdict("belief_choice", f"{lettered(True)} since", **CUT)
-    assert (row["outcome"], row["score"], row["doubtful"]) == ("correct", 1, True)
-
-
-@pytest.mark.parametrize(
-    ("said", "by_statement"),
-    [
-        # More text could bring it nearer to the other belief, and the sentence may go on to deny it.
-        ("Kailey does not know what breed", False),
-        ("Kailey knows nothing about the breed of Linda's", False),
-        # A whole sentence that states ignorance decides, whatever would have come after it.
-        ("Kailey does not know anything about the breed. That is because", True),
-    ],
-)
-def test_a_belief_that_was_cut_off_is_right_only_by_what_a_whole_sentence_states(
-    said, by_statement
-):
-    row = verdict("belief_dist", said, **CUT)
-    assert (row["outcome"], row["score"], row["by_released_rule"]) == ("truncated", 0, 1)
-    assert row["by_statement"] == by_statement
-
-
-def test_a_list_that_was_cut_off_is_right_only_if_nobody_is_unaware():
-    row = verdict("answerability_list", "Linda and David", **CUT)
-    assert (row["outcome"], row["score"], row["by_released_rule"]) == ("truncated", 0, 1)
-    asked = item("answerability_list")
-    alone = pd.DataFrame([asked | {"unaware": []}])
-    answer = {"item_id": asked["item_id"], "model": "m", "method": "short"}
-    answer |= {"response": "Linda and David"} | CUT
-    [row] = fantom.score(alone, pd.DataFrame([answer])).to_dict("records")
-    assert (row["outcome"], row["score"]) == ("correct", 1)
-
-
-# The second reading of free beliefs: what an answer states of the person's ignorance
-
-FACT = "Linda's dog is a golden retriever"
-
-
-@pytest.mark.parametrize(
-    ("kind", "said", "is_stated"),
+    ("kind", "method", "end"),
     [
         (
-            "away",
-            f"Kailey was away when it was said that {FACT}, so Kailey does not know it.",
-            True,
+            "infoaccess_list",
+            "short",
+            "golden retriever.\nQuestion: List all the characters who know this information.\nAnswer:",
         ),
-        ("away", f"Kailey was away when Linda said that {FACT}, so she can’t know it.", True),
-        ("away", f"Kailey, who had left, won't know that {FACT}.", True),
-        ("away", "Kailey was away for a while.", False),
-        ("does not know that", f"Kailey doesn't know that {FACT}.", True),
-        ("unaware that", f"Kailey remains completely unaware that {FACT}.", True),
-        ("unaware that", f"Kailey would probably not be aware that {FACT}.", True),
-        ("no way of knowing", f"Kailey has no way of knowing that {FACT}.", True),
-        ("fact quoted", f'Linda said "{FACT}", but Kailey never heard it.', True),
-        ("fact quoted", 'Kailey would say: "I was not there, so I have no idea."', True),
-        ("pronoun", "Kailey left early. Therefore she does not have any specific idea.", True),
-        ("pronoun", "Kailey left early and does not know it.", True),
-        ("hedged", f"It seems that Kailey probably does not know that {FACT}.", True),
-        ("hedged", "I do not know what Kailey believes.", False),
-        ("hedged", "If Kailey does not know it, she will ask.", False),
-        ("fact told", f"Kailey believes that {FACT}.", False),
-        ("wrong person", f"Sally does not know that {FACT}, but Kailey does.", False),
-        ("wrong person", "Sally was away, so she has no idea of what Kailey knows.", False),
-        ("wrong person", "Kailey knows that Sally does not know it.", False),
-        ("denied", f"It is not true that Kailey does not know that {FACT}.", False),
-        ("denied", f"It would be wrong to say that Kailey does not know that {FACT}.", False),
-        ("denied", "That Kailey does not know is false.", False),
-        ("denied", "Nobody thinks that Kailey does not know.", False),
-        ("denied", f"Kailey does know that {FACT}.", False),
-        ("denied", "Kailey is not unaware of it.", False),
-        ("of a thing", "Kailey believes that it is a breed that she has never heard of.", False),
-        ("denied", "Kailey did not know at first, but was told of it later.", False),
-    ],
-)
-def test_stated_ignorance_of_the_person_asked_about(kind, said, is_stated):
-    assert ignorance.states_ignorance(item("belief_dist"), said) == is_stated
-
-
-@pytest.mark.parametrize(
-    ("said", "is_stated"),
-    [
-        ("Linda believes that Kailey does not know it.", True),
+        ("fact", "short-reasoning", "\nAnswer: Let's think step by step."),
         (
-            f"Linda knows that Kailey was away when it was said that {FACT}, so she can't know.",
-            True,
+            "fact",
+            "short-cot",
+            "\nAnswer: Let's think step by step. So.\n\nTherefore, the answer is:",
         ),
-        ('Linda thinks that Kailey would say: "I have no idea."', True),
-        ("Kailey does not know it.", True),
-        ("Kailey does not know it, but Linda believes that she does.", False),
-        ("Linda does not know what Kailey believes.", False),
-        ("Linda does not believe that Kailey does not know it.", False),
-        ("Linda does not know that Kailey does not know it.", False),
-        ("Linda believes that David does not know it.", False),
-        ("Kailey believes that Linda does not know it.", False),
+        # The release asks for no answer before the cue in batches, but leaves a choice as it is.
+        ("answerability_yn", "short-reasoning-batch", "yes or no.\n Let's think step by step."),
+        ("answerability_yn", "short-cot-batch", "by step. So.\n\nTherefore, the answer is:"),
+        ("belief_choice", "short-reasoning-batch", "above: Let's think step by step."),
     ],
 )
-def test_stated_ignorance_in_the_second_order_is_what_x_believes_of_y(said, is_stated):
-    second = ITEMS["tom_order"].str.startswith("second") & ITEMS["group_id"].eq("0-0-0")
-    [asked] = ITEMS[second & ITEMS["question_type"].eq("belief_dist")].to_dict("records")
-    assert ignorance.states_ignorance(asked, said) == is_stated
-
-
-@pytest.mark.parametrize(
-    ("said", "missed", "heard"),
-    [
-        (f"Kailey was away when it was said that {FACT}, so Kailey does not know it.", True, False),
-        # Nothing is said of ignorance, so the distance decides.
-        (f"Kailey believes that {FACT}.", False, True),
-        (f"Kailey does know that {FACT}.", False, True),
-        ("", False, False),
-    ],
-)
-def test_by_statement_ignorance_is_right_of_who_missed_it_and_wrong_of_who_heard_it(
-    said, missed, heard
-):
-    found = [verdict("belief_dist", said, of)["by_statement"] for of in ("0-0-0", "0-1-0")]
-    assert found == [missed, heard]
-
-
-def test_both_readings_and_the_released_rule_have_a_metric_each():
-    of = {"0-0-0/belief_dist:0": f"Kailey was away, so she does not know that {FACT}."}
-    of["0-0-0/belief_dist:1"] = "Linda believes that Kailey does not know anything"
-    rows = [{"item_id": i, "model": "m", "method": "short", "response": r} for i, r in of.items()]
-    rows[1] |= CUT
-    found = fantom.metrics(fantom.score(ITEMS, pd.DataFrame(rows)))
-    found = found.set_index(["metric", "condition"])["value"]
-    assert found["belief_dist", "inaccessible"] == 0
-    assert found["belief_statement", "inaccessible"] == 0.5
-    assert found["released_rule", "inaccessible/belief_dist"] == 0.5
-
-
-# The rule that decided, in words
-
-
-@pytest.mark.parametrize(
-    ("kind", "said", "outcome", "rule"),
-    [
-        ("fact", "Linda's dog", "scored", "shares words with the right answer"),
-        ("fact", "Nothing", "scored", "shares no word with the right answer"),
-        ("belief_dist", "gold", "correct", "nearer to the right belief than to the other"),
-        ("belief_dist", "omniscient", "wrong", "not nearer to the right belief than to the other"),
-        ("belief_dist", "", "unparsed", "says nothing"),
-        ("belief_choice", lettered(True), "correct", "names the right option"),
-        ("belief_choice", lettered(False), "wrong", "names the other option"),
-        ("belief_choice", "(a) or (b)", "correct", "names both options, which counts"),
-        ("belief_choice", "She does not know.", "unparsed", "names no option"),
-        ("belief_choice", None, "error", "the request failed"),
-        ("infoaccess_list", "Linda, David", "correct", "has every aware name and no unaware one"),
-        ("infoaccess_list", "Linda", "wrong", "lacks an aware name"),
-        ("infoaccess_list", "Linda, David, Sally", "wrong", "has an unaware one"),
-        ("infoaccess_list", "Sally", "wrong", "lacks an aware name and has an unaware one"),
-        ("infoaccess_list", "The dog", "unparsed", "has no name"),
-        ("answerability_yn", "Yes, she does", "correct", "reads as yes"),
-        ("answerability_yn", "not sure", "wrong", "reads as no"),
-        ("answerability_yn", "No, Ann knows it", "correct", "has signs of yes and of no: yes"),
-        ("answerability_yn", "Perhaps", "unparsed", "has no sign of yes or no"),
-    ],
-)
-def test_the_rule_that_decided_is_told_in_words(kind, said, outcome, rule):
-    asked = item(kind)
-    said = fantom.reference(asked, "short", 0).get(said, said)
-    error = "APIError" if said is None else None
-    row = verdict(kind, said, error=error).to_dict()
-    answer = row | {"response": said, "error": error, "finish_reason": "stop"}
-    assert (row["outcome"], scoring.rule(asked, answer)) == (outcome, rule)
-
-
-def test_no_rule_stands_for_both_a_right_and_a_wrong_answer_but_yes_and_no():
-    items = fantom.compose(random_sets(3))
-    responses = of_baseline(items, "random", "short").assign(error=None, finish_reason="stop")
-    by_id = {row["item_id"]: row for row in items.to_dict("records")}
-    both = responses.merge(fantom.score(items, responses)).to_dict("records")
-    found = {(scoring.rule(by_id[row["item_id"]], row), row["score"] > 0) for row in both}
-    rules = [rule for rule, _ in found if not rule.startswith("reads as")]
-    assert len(rules) > 5
-    assert len(rules) == len(set(rules))
-
-
-@settings(deadline=None)
-@given(st.text(max_size=80))
-def test_any_text_has_a_verdict(said):
-    for kind in ("fact", "belief_choice", "answerability_list", "infoaccess_yn"):
-        outcome = verdict(kind, said)["outcome"]
-        judged = [SCORED] if kind == "fact" else ["correct", "wrong"]
-        assert outcome in (*judged, "unparsed", "truncated", "refused")
-
-
-def test_reasoning_is_never_scored():
-    row = {"item_id": item("fact")["item_id"], "model": "m", "method": "short-reasoning"}
-    scored = {**row, "method": "short", "response": "a dog"}
-    scores = fantom.score(ITEMS, pd.DataFrame([row | {"response": "So."}, scored]))
-    assert scores["method"].tolist() == ["short"]
-
-
-# The control task
-
-
-def test_control_task_counts_in_all_only_sets_in_which_every_question_is_accessible():
-    mixed = question_set("1-0-0", "accessible")
-    mixed["answerabilityQA_list"]["missed_info_accessibility"] = "inaccessible"
-    items = fantom.compose([question_set("0-0-0", "accessible"), mixed, question_set("2-0-0")])
-    table = fantom.metrics(fantom.score(items, of_baseline(items, "gold")))
-    counted = table.set_index(["metric", "condition"])["n"]
-    for metric in ("all", "all_star"):
-        assert counted[metric, "accessible"] == 1
-        assert counted[metric, "accessible/part"] == 1
-        assert counted[metric, "inaccessible"] == 2
-    # All other columns are of every question of the kind.
-    assert counted["belief_choice", "accessible"] == 4
-    assert counted["infoaccess_all", "accessible"] == 2
-
-
-# Baselines
-
-
-@pytest.mark.parametrize("method", ["short", "full"])
-def test_gold_scores_one_everywhere(method):
-    items = fantom.compose(random_sets(3))
-    table = fantom.metrics(fantom.score(items, of_baseline(items, "gold", method)))
-    more = ["belief_f1", "fact_f1", "answerability_yn", "infoaccess_yn", "belief_order"]
-    more += ["all_characters", "consistency"]
-    shares = table[table["metric"].isin([*CONJUNCTIONS, *SHARES, *more])]
-    assert len(shares) > 20
-    assert (shares["value"] == 1).all()
-
-
-def test_omniscient_misses_every_belief_that_somebody_missed_and_has_all_others():
-    table = fantom.metrics(fantom.score(ITEMS, of_baseline(ITEMS, "omniscient")))
-    choice = table[table["metric"] == "belief_choice"].set_index("condition")["value"]
-    assert choice.to_dict() == {"inaccessible": 0, "accessible": 1}
-
-
-def test_without_an_encoder_everything_else_is_scored_and_counted():
-    """What BeliefQ[Dist.] is a part of is left out with it, and nothing is embedded."""
-    free = of_baseline(ITEMS, "gold").assign(response="Kailey knows of a golden retriever.")
-    scores = fantom.score(ITEMS, free, embedder=None)
-    every = fantom.score(ITEMS, free)
-    is_other = every["question_type"] != "belief_dist"
-    pd.testing.assert_frame_equal(scores, every[is_other].reset_index(drop=True))
-    wanted, found = (fantom.metrics(t).set_index(["metric", "condition"]) for t in (every, scores))
-    lost = {"all_star", "all_characters", "belief_dist", "belief_order", "belief_f1"}
-    lost |= {"belief_statement"}
-    assert set(found.index.unique("metric")) == set(wanted.index.unique("metric")) - lost
-    of_beliefs = found.index.get_level_values("metric").isin(["outcome_rate", "completion_tokens"])
-    assert found["value"][~of_beliefs].equals(wanted["value"].reindex(found.index)[~of_beliefs])
-
-
-def test_a_default_encoder_that_is_not_there_is_named_with_the_ways_out(monkeypatch, tmp_path):
-    monkeypatch.setattr(embeddings, "_WEIGHTS", tmp_path / "none.gguf")
-    free = of_baseline(ITEMS, "gold").assign(response="Kailey knows of a golden retriever.")
-    with pytest.raises(InputError, match=r"(?s)embedder=EmbeddedModel\(.*embedder=None"):
-        fantom.score(ITEMS, free)
-
-
-# The released protocol
-
-
-@pytest.fixture(scope="module")
-def closer():
-    known: dict = {}
-
-    def nearer(said: str, right: str, wrong: str) -> bool:
-        if (said, right, wrong) not in known:
-            a, b, c = embed([said, right, wrong], MINILM)
-            known[said, right, wrong] = bool(np.dot(a, b) > np.dot(a, c))
-        return known[said, right, wrong]
-
-    return nearer
-
-
-@pytest.mark.parametrize("context", ["short", "full"])
-@pytest.mark.parametrize("seed", range(2))
-def test_twelve_columns_are_those_of_the_release(context, seed, closer):
-    sets, draw = random_sets(seed), random.Random(seed)
-    items, rows, answers, letters = fantom.compose(sets, seed), [], {}, {}
-    for question in fantom.asked(items, context).to_dict("records"):
-        key = tuple(question["item_id"].split("/"))
-        gold = fantom.reference(question, context, 0)["gold"]
-        answers[key] = said = draw.choice([gold, gold, *SAID])
-        if question["question_type"] == "belief_choice":
-            letters[key] = "ab"[list(question["choices"]).index(question["answer"])]
-        row = {"item_id": question["item_id"], "model": "m", "method": context}
-        rows.append(row | {"response": said})
-    answers = {key: said.removeprefix("Answer: ") for key, said in answers.items()}
-    scores = fantom.score(items, pd.DataFrame(rows))
-    table = fantom.metrics(scores)
-    for scenario in SCENARIOS:
-        ours = table[table["condition"] == scenario].set_index("metric")["value"]
-        theirs = fantom_protocol.columns(sets, answers, letters, closer, context, scenario)
-        present = {name: value for name, value in theirs.items() if value is not None}
-        assert {name: ours[name] for name in present} == pytest.approx(present)
-
-
-# Metrics
-
-
-@given(st.lists(st.integers(0, 9), min_size=6, max_size=6))
-def test_weighted_f1_is_that_of_scikit_learn(counts):
-    if sum(counts) == 0:
-        return
-    labels = [(gold, said) for gold in (1, 0) for said in (1, 0, -1)]
-    pairs = [pair for pair, times in zip(labels, counts, strict=True) for _ in range(times)]
-    gold, said = zip(*pairs, strict=True)
-    expected = f1_score(gold, said, average="weighted", zero_division=0)
-    assert weighted_f1(np.array(counts)) == pytest.approx(expected)
-
-
-@settings(max_examples=5, deadline=None)
-@given(st.randoms(use_true_random=False))
-def test_shuffled_rows_change_nothing(draw):
-    items = fantom.compose(random_sets(1))
-    beliefs = items["question_type"] == "belief_dist"
-    # Right beliefs put otherwise, so that there are fractions of shared words to add up.
-    responses = of_baseline(items, "random").set_index("item_id")
-    reworded = items[beliefs].set_index("item_id")["answer"]
-    responses.loc[reworded.index, "response"] = [
-        " ".join(belief.split()[: draw.randint(3, 9)]) for belief in reworded
-    ]
-    responses = responses.reset_index()
-    order = draw.sample(range(len(responses)), len(responses))
-    first, second = (
-        fantom.metrics(scoring.score(items, table)) for table in (responses, responses.iloc[order])
-    )
-    assert sorted_rows(first).equals(sorted_rows(second))
-
-
-def test_conjunctions_fall_as_more_must_be_right_at_once():
-    items = fantom.compose(random_sets(2))
-    table = fantom.metrics(fantom.score(items, of_baseline(items, "random", "full")))
-    values = table[table["metric"] == "answerability_all"].set_index("condition")["value"]
-    for scenario in SCENARIOS:
-        if scenario in values:
-            assert values[f"{scenario}/conversation"] <= values[f"{scenario}/part"] <= 1
-
-
-def test_errors_and_right_answers_make_up_all_lists():
-    items = fantom.compose(random_sets(2))
-    table = fantom.metrics(fantom.score(items, of_baseline(items, "random")))
-    errors = table[(table["metric"] == "list_error") & ~table["condition"].str.endswith("/any")]
-    right = table[table["metric"] == "answerability_list"].set_index("condition")["value"]
-    for scenario, share in right.items():
-        own = errors[errors["condition"].str.startswith(f"{scenario}/answerability/")]
-        assert own["value"].sum() + share == pytest.approx(1)
-
-
-def test_consistency_and_all_characters_by_hand():
-    sets = [question_set()]
-    items = fantom.compose(sets)
-    responses = of_baseline(items, "gold").set_index("item_id")
-    # Linda is denied once; David is left out of one list.
-    responses.loc["0-0-0/answerability_yn:0", "response"] = "no"
-    responses.loc["0-0-0/infoaccess_list", "response"] = "Linda"
-    table = fantom.metrics(fantom.score(items, responses.reset_index()))
-    values = table.set_index("metric")["value"]
-    assert values["consistency"] == pytest.approx(1 / 3)
-    assert values["all_characters"] == pytest.approx(1 / 3)
-
-
-def by_order(**answers: str) -> pd.Series:
-    """The orders' accuracies of beliefs that are right (+) and wrong (-) in so many answers."""
-    said = [(order, right) for order, rights in answers.items() for right in rights]
-    items = fantom.compose([question_set(f"{n}-0-0") for n in range(len(said))])
-    items = items[(items["question_type"] == "belief_dist") & (items["tom_order"] == "first-order")]
-    names = {"first": "first-order"} | {k: f"second-order:{k}" for k in ("cyclic", "acyclic")}
-    items = items.assign(tom_order=[names[order] for order, _ in said])
-    row = {"model": "m", "method": "short", "sample": 0}
-    rows = [
-        row | {"item_id": i["item_id"], "response": i["answer" if right == "+" else "wrong_answer"]}
-        for i, (_, right) in zip(items.to_dict("records"), said, strict=True)
-    ]
-    table = fantom.metrics(fantom.score(items, pd.DataFrame(rows)))
-    found = table[table["metric"].isin(["belief_order", "belief_dist"])]
-    told = found.dropna(subset="ci_low")  # not where few conversations have a right answer
-    assert told["value"].between(told["ci_low"], told["ci_high"]).all()
-    return found.set_index("condition")["value"].rename(lambda of: of.removeprefix("inaccessible"))
-
-
-def test_orders_have_the_papers_plain_mean_beside_all_questions_pooled():
-    found = by_order(first="++--", cyclic="+", acyclic="+--")
-    assert found["/second-order"] == pytest.approx(2 / 4)
-    assert found["/second-order:mean"] == pytest.approx((1 + 1 / 3) / 2)
-    assert found[""] == pytest.approx(4 / 8)
-    assert found["/orders:mean"] == pytest.approx((1 / 2 + (1 + 1 / 3) / 2) / 2)
-
-
-def test_a_kind_of_belief_that_nobody_was_asked_about_leaves_no_plain_mean():
-    assert not by_order(first="+-", cyclic="+").index.str.endswith("mean").any()
-    found = by_order(cyclic="+", acyclic="-")
-    assert found["/second-order:mean"] == 0.5 and "/orders:mean" not in found
-
-
-# Chain of thought as the release asks for it in batches
-
-
-def test_in_batches_reasoning_is_asked_for_without_answer_before_the_cue():
-    first = prompt("answerability_yn", "short-reasoning-batch")
-    assert first.endswith("Answer yes or no.\n Let's think step by step.")
-    second = prompt("answerability_yn", "short-cot-batch", reasoning="She left.")
-    assert second == f"{first} She left.\n\nTherefore, the answer is:"
-    # A choice ends with its own line, which the release leaves as it is.
-    assert prompt("belief_choice", "short-reasoning-batch") == prompt(
-        "belief_choice", "short-reasoning"
-    )
+def test_prompt_ends_as_in_the_release(kind, method, end):
+    assert prompt(kind, method).endswith(end)
 
 
 def test_in_batches_reasoning_is_repeated_whole():
@@ -712,44 +110,437 @@ def test_in_batches_reasoning_is_repeated_whole():
     assert fantom.reasoning_of(reasoning, "short-cot") == "no"
 
 
-# Yes and no by App. A.4 of the paper
+# Verdicts
 
 
 @pytest.mark.parametrize(
-    ("said", "by_release", "by_paper"),
+    ("kind", "text", "outcome", "rule"),
+    [
+        ("fact", "Linda's dog", "scored", "shares words with the right answer"),
+        ("fact", "Nothing", "scored", "shares no word with the right answer"),
+        ("belief_dist", "gold", "correct", "nearer to the right belief than to the other"),
+        ("belief_dist", "omniscient", "wrong", "not nearer to the right belief than to the other"),
+        ("belief_dist", "", "unparsed", "says nothing"),
+        ("belief_choice", "gold", "correct", "names the right option"),
+        ("belief_choice", "omniscient", "wrong", "names the other option"),
+        ("belief_choice", "(a) or (b)", "correct", "names both options, which counts"),
+        ("belief_choice", "She does not know.", "unparsed", "names no option"),
+        ("belief_choice", "I'm sorry, I cannot help with that.", "refused", "names no option"),
+        ("belief_choice", None, "error", "the request failed"),
+        ("infoaccess_list", "linda, David", "correct", "has every aware name and no unaware one"),
+        ("infoaccess_list", "Linda", "wrong", "lacks an aware name"),
+        ("infoaccess_list", "Linda, David, Sally", "wrong", "has an unaware one"),
+        ("infoaccess_list", "Sally", "wrong", "lacks an aware name and has an unaware one"),
+        ("infoaccess_list", "The dog", "unparsed", "has no name"),
+        ("answerability_yn", "Yes, she does", "correct", "reads as yes"),
+        ("answerability_yn", "Answer: no. Answer: yes", "correct", "reads as yes"),
+        ("answerability_yn", "not sure", "wrong", "reads as no"),
+        ("answerability_yn", "No, Ann knows it", "correct", "has signs of yes and of no: yes"),
+        ("answerability_yn", "Perhaps", "unparsed", "has no sign of yes or no"),
+    ],
+)
+def test_the_rule_that_decided_is_told_in_words(kind, text, outcome, rule):
+    text = fantom.reference(item(kind), "short", 0).get(text, text)
+    response = {"response": text, "error": "APIError" if text is None else None}
+    row = verdict(kind, text, error=response["error"]).to_dict()
+    assert row["outcome"] == outcome
+    assert row["doubtful"] == ("both options" in rule or "yes and of no" in rule)
+    assert fantom.rule(item(kind), row | response | {"finish_reason": "stop"}) == rule
+
+
+RELEASED_FORMS = ["({})", "{}) She", "{}", "It is ({}).", "{}, yes", "{}."]
+OTHER_FORMS = [
+    "\\boxed{{{}}}",
+    "The correct option is {}.",
+    "**{}**",
+    "（{}）",
+    '{{"answer": "{}"}}',
+]
+
+
+@pytest.mark.parametrize("form", [*RELEASED_FORMS, *OTHER_FORMS])
+def test_choice_is_read_by_letter(form):
+    right = verdict("belief_choice", form.format(RIGHT.upper()))
+    wrong = verdict("belief_choice", form.format(WRONG.upper()))
+    assert (right["outcome"], wrong["outcome"]) == ("correct", "wrong")
+    assert right["by_released_rule"] == (form in RELEASED_FORMS)
+    assert wrong["by_released_rule"] == 0
+
+
+THOUGHT = "It is a golden retriever. Linda and David know it, so yes, no, (a) or (b)."
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("text", "finish_reason", "outcome"),
+    [
+        ("  \n", "stop", "unparsed"),
+        ("Answer:", "stop", "unparsed"),
+        (f"<think>{THOUGHT}</think>", "stop", "unparsed"),
+        (f"{THOUGHT}</think>", "stop", "unparsed"),
+        (f"<think>{THOUGHT}", "stop", "truncated"),
+        ("Let me", "length", "truncated"),
+        ("", "refusal", "refused"),
+    ],
+)
+def test_what_says_nothing_earns_nothing(kind, text, finish_reason, outcome):
+    row = verdict(kind, text, finish_reason=finish_reason)
+    assert (row["outcome"], row["score"], row["doubtful"]) == (outcome, 0, False)
+    assert row["excluded_aware"] == (kind == "answerability_list")
+    assert (row["yn"], row["named"]) == (-1, [])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_thinking_before_an_answer_is_not_read(kind):
+    gold = fantom.reference(item(kind), "short", 0)["gold"]
+    row = verdict(kind, gold)
+    assert row["score"] == 1
+    pd.testing.assert_series_equal(row, verdict(kind, f"<think>{THOUGHT}</think>\n{gold}"))
+
+
+def test_choice_ends_where_the_model_begins_a_new_question():
+    row = verdict("belief_choice", f"({RIGHT})\n\nQuestion: And Tom?\nAnswer: ({WRONG})")
+    assert (row["outcome"], row["by_released_rule"]) == ("correct", 0)
+
+
+def test_answers_that_only_the_release_credits_are_counted():
+    row = verdict("belief_choice", f"<think>({RIGHT})")
+    assert (row["outcome"], row["by_released_rule"]) == ("truncated", 1)
+    assert "credit 1 more answers" in credited_unread_in_words(pd.DataFrame([row]))
+
+
+@pytest.mark.parametrize(
+    ("text", "f1"),
+    [
+        ("linda's dog is a golden retriever.", 1),
+        ("linda's dog is a poodle", 2 * 4 / (6 + 5)),
+        ("nothing of the kind", 0),
+    ],
+)
+def test_fact_earns_its_token_f1_and_is_neither_correct_nor_wrong(text, f1):
+    row = verdict("fact", text)
+    assert row["outcome"] == SCORED
+    assert row["score"] == row["word_overlap"] == pytest.approx(f1)
+
+
+NEAR = "Kailey does not know which breed Linda's dog is."
+FAR = "Kailey thinks that Linda's dog is a golden retriever."
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "is_cut"),
+    [
+        (
+            "Let us see who says what in this conversation, and when. " * 12 + NEAR * 3,
+            "correct",
+            False,
+        ),
+        (
+            "Let us see who says what in this conversation, and when. " * 12 + FAR * 3,
+            "wrong",
+            False,
+        ),
+        (NEAR * 40 + FAR * 60, "correct", True),
+        (NEAR * 40 + "词" * 600, "correct", True),
+    ],
+)
+def test_a_long_answer_about_a_belief_is_read_to_its_end_or_said_to_be_cut(text, outcome, is_cut):
+    assert verdict("belief_dist", text)[["outcome", "cut"]].tolist() == [outcome, is_cut]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("fact", "Linda's dog", (SCORED, 2 * 2 / (2 + 6), 2 * 2 / (2 + 6), True)),
+        ("belief_choice", f"({RIGHT}) since", ("correct", 1, 1, True)),
+        ("belief_dist", "Kailey does not know what breed", ("truncated", 0, 1, False)),
+        ("answerability_list", "Linda and David", ("truncated", 0, 1, False)),
+    ],
+)
+def test_what_was_cut_off_earns_only_what_more_text_could_not_change(kind, text, expected):
+    row = verdict(kind, text, **CUT)
+    assert tuple(row[["outcome", "score", "by_released_rule", "doubtful"]]) == expected
+
+
+def test_a_list_that_was_cut_off_is_right_if_nobody_is_unaware():
+    everybody_knows = item("answerability_list") | {"unaware": []}
+    responses = of_baseline(pd.DataFrame([everybody_knows]), "gold").assign(**CUT)
+    [outcome] = fantom.score(pd.DataFrame([everybody_knows]), responses)["outcome"]
+    assert outcome == "correct"
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.text(max_size=80))
+def test_any_text_has_a_verdict(text):
+    for kind in ("fact", "belief_choice", "answerability_list", "infoaccess_yn"):
+        outcomes = {"correct", "wrong", "unparsed", "truncated", "refused"}
+        if kind == "fact":
+            outcomes = {SCORED, "unparsed", "truncated", "refused"}
+        assert verdict(kind, text)["outcome"] in outcomes
+
+
+def test_reasoning_is_never_scored():
+    row = {"item_id": item("fact")["item_id"], "model": "m", "method": "short"}
+    responses = pd.DataFrame([row, row]).assign(method=["short-reasoning", "short"], response="So.")
+    assert fantom.score(ITEMS, responses)["method"].tolist() == ["short"]
+
+
+@pytest.mark.parametrize(
+    ("text", "by_release", "by_paper"),
     [
         ("Yes", 1, 1),
         ("No.", 0, 0),
         ("She does know", -1, 1),
         ("She does not know", -1, 0),
+        ("She does not know it", 0, 0),
         ("She doesn't know.", -1, 0),
         ("Not sure", 0, -1),
         ("No, but yes, she heard it.", 1, 0),
-        ("Everybody knows that.", 1, 1),
-        ("That is true", -1, 1),
         ("I would say: false", -1, 0),
         ("Notably, she left.", 0, -1),
-        ("I have no idea", 0, 0),
         ("", -1, -1),
     ],
 )
-def test_yes_and_no_are_read_by_the_release_or_by_the_paper(said, by_release, by_paper):
-    assert scoring.yes_or_no(said) == by_release
-    assert scoring.yes_or_no(said, "paper") == by_paper
+def test_yes_and_no_are_read_by_the_release_or_by_the_paper(text, by_release, by_paper):
+    assert yes_or_no(text) == by_release
+    assert yes_or_no(text, "paper") == by_paper
 
 
 def test_papers_reading_decides_verdicts_and_leaves_what_the_release_credits():
-    asked = item("answerability_yn")  # Linda knows
-    row = {"item_id": asked["item_id"], "model": "m", "method": "short"}
-    responses = pd.DataFrame([row | {"response": "She does know"}])
-    by_release = fantom.score(ITEMS, responses).iloc[0]
-    by_paper = fantom.score(ITEMS, responses, yes_no_as="paper").iloc[0]
-    assert (by_release["outcome"], by_paper["outcome"]) == ("unparsed", "correct")
-    assert by_release["by_released_rule"] == by_paper["by_released_rule"] == 0
-    scored = responses.iloc[0].to_dict() | by_paper.to_dict() | {"error": None}
-    assert fantom.rule(asked, scored | {"finish_reason": "stop"}) == "reads as yes"
-
-
-def test_another_word_for_whose_rule_is_an_error():
+    question = item("answerability_yn")  # Linda knows
+    row = {"item_id": question["item_id"], "model": "m", "method": "short"}
+    response = row | {"response": "She does know", "error": None, "finish_reason": "stop"}
+    by_paper = fantom.score(ITEMS, pd.DataFrame([response]), yes_no_as="paper").iloc[0]
+    assert (by_paper["outcome"], by_paper["by_released_rule"]) == ("correct", 0)
+    assert fantom.rule(question, response | by_paper.to_dict()) == "reads as yes"
     with pytest.raises(InputError, match="expected 'release' or 'paper'"):
-        fantom.score(ITEMS, of_baseline(ITEMS, "gold", "short"), yes_no_as="App. A.4")
+        fantom.score(ITEMS, pd.DataFrame([response]), yes_no_as="App. A.4")
+
+
+# The second reading of free beliefs: what an answer states of the person's ignorance
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Kailey was away when it was said that Linda has a dog, so Kailey does not know it.",
+        "Kailey was away when Linda said that she has a dog, so she can’t know it.",
+        "Kailey, who had left, won't know that Linda has a dog.",
+        "Kailey remains completely unaware that Linda has a dog.",
+        "Kailey would probably not be aware that Linda has a dog.",
+        "Kailey has no way of knowing that Linda has a dog.",
+        'Linda said "I have a dog", but Kailey never heard it.',
+        'Kailey would say: "I was not there, so I have no idea."',
+        "Kailey left early. Therefore she does not have any specific idea.",
+        "Kailey left early and does not know it.",
+    ],
+)
+def test_ignorance_of_the_person_asked_about_is_stated(text):
+    assert states_ignorance(item("belief_dist"), text) is True
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Kailey was away for a while.",
+        "I do not know what Kailey believes.",
+        "If Kailey does not know it, she will ask.",
+        "Sally does not know that Linda has a dog, but Kailey does.",
+        "Sally was away, so she has no idea of what Kailey knows.",
+        "Kailey knows that Sally does not know it.",
+        "It is not true that Kailey does not know that Linda has a dog.",
+        "That Kailey does not know is false.",
+        "Nobody thinks that Kailey does not know.",
+        "Kailey does know that Linda has a dog.",
+        "Kailey is not unaware of it.",
+        "Kailey believes that it is a breed that she has never heard of.",
+        "Kailey did not know at first, but was told of it later.",
+    ],
+)
+def test_ignorance_of_the_person_asked_about_is_not_stated(text):
+    assert states_ignorance(item("belief_dist"), text) is False
+
+
+@pytest.mark.parametrize(
+    ("text", "is_stated"),
+    [
+        ("Linda believes that Kailey does not know it.", True),
+        ('Linda thinks that Kailey would say: "I have no idea."', True),
+        ("Kailey does not know it.", True),
+        ("Kailey does not know it, but Linda believes that she does.", False),
+        ("Linda does not know what Kailey believes.", False),
+        ("Linda does not believe that Kailey does not know it.", False),
+        ("Linda believes that David does not know it.", False),
+        ("Kailey believes that Linda does not know it.", False),
+    ],
+)
+def test_stated_ignorance_in_the_second_order_is_what_x_believes_of_y(text, is_stated):
+    second_order = ITEMS.set_index("item_id").loc["0-0-0/belief_dist:1"].to_dict()
+    assert states_ignorance(second_order, text) == is_stated
+
+
+@pytest.mark.parametrize(
+    ("text", "response", "of_who_missed_it", "of_who_heard_it"),
+    [
+        ("Kailey was away, so Kailey does not know that Linda has a dog.", {}, True, False),
+        # Nothing is said of ignorance, so the distance decides.
+        ("Kailey believes that Linda's dog is a golden retriever.", {}, False, True),
+        ("", {}, False, False),
+        # The sentence may go on to deny it.
+        ("Kailey knows nothing about the breed of Linda's", CUT, False, False),
+        ("Kailey does not know anything about the breed. That is because", CUT, True, False),
+    ],
+)
+def test_by_statement_ignorance_is_right_of_who_missed_it_and_wrong_of_who_heard_it(
+    text, response, of_who_missed_it, of_who_heard_it
+):
+    assert verdict("belief_dist", text, "0-0-0", **response)["by_statement"] == of_who_missed_it
+    assert verdict("belief_dist", text, "0-1-0", **response)["by_statement"] == of_who_heard_it
+
+
+def test_both_readings_and_the_released_rule_have_a_metric_each():
+    row = {"model": "m", "method": "short"}
+    first = row | {"item_id": "0-0-0/belief_dist:0"}
+    first["response"] = "Kailey was away, so she does not know that it is a golden retriever."
+    second = row | {"item_id": "0-0-0/belief_dist:1"} | CUT
+    second["response"] = "Linda believes that Kailey does not know anything"
+    values = values_of(fantom.score(ITEMS, pd.DataFrame([first, second])))
+    assert values["belief_dist", "inaccessible"] == 0
+    assert values["belief_statement", "inaccessible"] == 0.5
+    assert values["released_rule", "inaccessible/belief_dist"] == 0.5
+
+
+# Baselines and the encoder
+
+
+@pytest.mark.parametrize("method", ["short", "full"])
+def test_gold_scores_one_everywhere(method):
+    items = fantom.compose(random_sets(3))
+    table = fantom.metrics(fantom.score(items, of_baseline(items, "gold", method)))
+    others = ["belief_f1", "fact_f1", "answerability_yn", "infoaccess_yn", "belief_order"]
+    others += ["all_characters", "consistency"]
+    values = table.loc[table["metric"].isin([*CONJUNCTIONS, *SHARES, *others]), "value"]
+    assert len(values) > 20
+    assert set(values) == {1}
+
+
+def test_without_an_encoder_everything_else_is_scored_and_counted():
+    responses = of_baseline(ITEMS, "gold").assign(response="Kailey knows of a golden retriever.")
+    without = fantom.score(ITEMS, responses, embedder=None)
+    scores = fantom.score(ITEMS, responses)
+    others = scores[scores["question_type"] != "belief_dist"]
+    pd.testing.assert_frame_equal(without, others.reset_index(drop=True))
+    metrics = set(fantom.metrics(scores)["metric"]) - set(fantom.metrics(without)["metric"])
+    assert metrics == {
+        *("all_star", "all_characters", "belief_dist", "belief_order", "belief_f1"),
+        "belief_statement",
+    }
+
+
+def test_a_default_encoder_that_is_not_there_is_named_with_the_ways_out(monkeypatch, tmp_path):
+    monkeypatch.setattr(embeddings, "_WEIGHTS", tmp_path / "none.gguf")
+    with pytest.raises(InputError, match=r"(?s)embedder=EmbeddedModel\(.*embedder=None"):
+        verdict("belief_dist", "Kailey knows of a golden retriever.")
+
+
+# Metrics
+
+
+@pytest.mark.parametrize(("context", "seed"), [("short", 0), ("full", 1)])
+def test_twelve_columns_are_those_of_the_release(context, seed):
+    sets = random_sets(seed)
+    draw = random.Random(seed)
+    items = fantom.compose(sets, seed)
+    responses = of_baseline(items, "gold", context)
+    responses["response"] = [draw.choice([gold, gold, *SAID]) for gold in responses["response"]]
+    answers = {}
+    for row in responses.to_dict("records"):
+        answers[tuple(row["item_id"].split("/"))] = row["response"].removeprefix("Answer: ")
+    letters = {}
+    for row in items[items["question_type"] == "belief_choice"].to_dict("records"):
+        letters[tuple(row["item_id"].split("/"))] = right_letter(row)
+    texts = [*answers.values(), *items["answer"], *items["wrong_answer"]]
+    vectors = dict(zip(texts, embed(texts, MINILM), strict=True))
+
+    def is_nearer(text: str, right: str, wrong: str) -> bool:
+        return vectors[text] @ vectors[right] > vectors[text] @ vectors[wrong]
+
+    values = values_of(fantom.score(items, responses))
+    for scenario in SCENARIOS:
+        columns = fantom_protocol.columns(sets, answers, letters, is_nearer, context, scenario)
+        for metric, value in columns.items():
+            if pd.notna(value):
+                assert values[metric, scenario] == pytest.approx(value), metric
+
+
+def test_control_task_counts_in_all_only_sets_in_which_every_question_is_accessible():
+    mixed = question_set("1-0-0", "accessible")
+    mixed["answerabilityQA_list"]["missed_info_accessibility"] = "inaccessible"
+    items = fantom.compose([question_set("0-0-0", "accessible"), mixed, question_set("2-0-0")])
+    n = values_of(fantom.score(items, of_baseline(items, "gold")), "n")
+    for metric in ("all", "all_star"):
+        assert n[metric, "accessible"] == n[metric, "accessible/part"] == 1
+        assert n[metric, "inaccessible"] == 2
+    # All other columns are of every question of the kind.
+    assert n["belief_choice", "accessible"] == 4
+    assert n["infoaccess_all", "accessible"] == 2
+
+
+def test_shuffled_rows_change_nothing():
+    items = fantom.compose(random_sets(1))
+    responses = of_baseline(items, "random")
+    # Right beliefs put otherwise, so that there are fractions of shared words to add up.
+    is_belief = items.set_index("item_id")["question_type"].eq("belief_dist")[responses["item_id"]]
+    beginnings = responses["response"].str.split().str[:6].str.join(" ")
+    responses["response"] = responses["response"].mask(is_belief.to_numpy(), beginnings)
+    shuffled = responses.sample(frac=1, random_state=0)
+    first = fantom.metrics(fantom.score(items, responses))
+    second = fantom.metrics(fantom.score(items, shuffled))
+    pd.testing.assert_frame_equal(sorted_rows(first), sorted_rows(second), check_exact=True)
+
+
+def test_conjunctions_fall_as_more_must_be_right_at_once():
+    items = fantom.compose(random_sets(2))
+    scores = fantom.score(items, of_baseline(items, "random", "full"))
+    shares = values_of(scores)["answerability_all"]
+    for scenario in SCENARIOS:
+        assert shares[f"{scenario}/conversation"] <= shares[f"{scenario}/part"] <= 1
+
+
+def test_errors_and_right_answers_make_up_all_lists():
+    items = fantom.compose(random_sets(2))
+    values = values_of(fantom.score(items, of_baseline(items, "random")))
+    for scenario, share in values["answerability_list"].items():
+        errors = values["list_error"].filter(regex=f"^{scenario}/answerability/")
+        assert share + errors.sum() == pytest.approx(1 + errors[f"{scenario}/answerability/any"])
+
+
+@pytest.mark.parametrize(
+    ("first", "cyclic", "acyclic", "expected"),
+    [
+        (
+            "++--",
+            "+",
+            "+--",
+            {"second-order": 2 / 4, "second-order:mean": 2 / 3, "orders:mean": (1 / 2 + 2 / 3) / 2},
+        ),
+        # A kind of belief that nobody was asked about leaves no plain mean.
+        ("+-", "+", "", {"second-order": 1}),
+        ("", "+", "-", {"second-order": 1 / 2, "second-order:mean": 1 / 2}),
+    ],
+)
+def test_orders_have_the_papers_plain_mean_beside_all_questions_pooled(
+    first, cyclic, acyclic, expected
+):
+    """The accuracy of beliefs that are right (+) and wrong (-) in so many answers."""
+    marks = first + cyclic + acyclic
+    items = fantom.compose([question_set(f"{n}-0-0") for n in range(len(marks))])
+    items = items[items["item_id"].str.endswith("belief_dist:0")]
+    orders = ["first-order"] * len(first) + ["second-order:cyclic"] * len(cyclic)
+    items["tom_order"] = orders + ["second-order:acyclic"] * len(acyclic)
+    is_right = [mark == "+" for mark in marks]
+    texts = items["answer"].where(is_right, items["wrong_answer"])
+    scores = fantom.score(items, replies.answered(items, texts.tolist(), "short"))
+    accuracies = values_of(scores)["belief_order"].rename(lambda name: name.partition("/")[2])
+    pooled = accuracies.filter(regex="mean|second-order$")
+    assert pooled.to_dict() == pytest.approx(expected)

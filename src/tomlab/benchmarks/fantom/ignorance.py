@@ -1,7 +1,8 @@
 """FANToM's second reading of a free belief: does it say that the person does not know?"""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from tomlab.benchmarks.fantom.items.contexts import speakers
 
@@ -20,82 +21,89 @@ DENIED = re.compile(
 )
 
 
-# A word of its own stands in for each name, which may have spaces, dots and quotes in it.
-_CODE = "Speaker{}_"
-_NAMED = re.compile(r"\bSpeaker\d+_(?P<joint>(?:,? (?:and|&)|,) Speaker\d+_)?")
+def states_ignorance(item: Mapping, text: str) -> bool | None:
+    """Whether a text says, and does not deny, that the person whose belief is asked for does not
+    know; in the second order, that X believes so of Y (or that of Y, without a word of X). Saying
+    it once is enough.
+
+    None where it cannot be decided, because the item does not say whose ignorance is in question:
+    see `_people_in_question`.
+    """
+    names = speakers(item["full_story"])
+    people = _people_in_question(item, names)
+    if not people:
+        return None
+    text = _with_codes(text, names)
+    believes = ""
+    believer = None
+    if len(people) == 2 and people[0] in text:
+        believer = people[0]
+        believes = rf"\b{believer}\b.*\b(?:(?:believe|know|think|realize)s|sure)\b"
+    for statement in _statements(text, believer):
+        is_believed = re.search(believes, statement.opening)
+        if statement.person == people[-1] and is_believed and not statement.is_denied:
+            return True
+    return False
+
+
+class Statement(NamedTuple):
+    """A statement of somebody's ignorance."""
+
+    person: str | None  # who does not know: the code of a name, or another word
+    opening: str  # what stands before it in its sentence
+    is_denied: bool
+
+
+def _statements(text: str, believer: str | None) -> Iterator[Statement]:
+    """What a text says of who does not know. "She", "and …" and an "I" in quotes are the person
+    whom the sentence names first, the believer aside, or the one before if it names nobody.
+    """
+    text = re.sub(r" ?(?:n['’]t|(?<=can)not|\bnever)\b", " not", text)
+    topic = None
+    for sentence in _SENTENCE_END.split(text):
+        codes = [code for code in _CODE.findall(sentence) if code != believer]
+        if codes:
+            topic = codes[0]
+        for match in IGNORANT.finditer(sentence):
+            opening = sentence[: match.start()]
+            person = match["who"]
+            is_quoted = person == "I" and '"' in opening
+            if is_quoted or person.lower() in ("he", "she", "they", "and"):
+                person = topic
+            is_denied = DENIED.search(f"{opening}@{sentence[match.start() :]}") is not None
+            yield Statement(person, opening, is_denied)
 
 
 # Where a sentence ends, but not behind a title such as "Mr.".
 _SENTENCE_END = re.compile(
     r"(?<=[.!?;])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)\s+|, but (?!that )"
 )
+# A word of its own stands in for each name, which may have spaces, dots and quotes in it.
+_CODE = re.compile(r"\bSpeaker\d+_")
+_JOINED = re.compile(r"(?P<code>\bSpeaker\d+_)(?P<joint>(?:,? (?:and|&)|,) Speaker\d+_)?")
 
 
-def states_ignorance(item: Mapping, text: str) -> bool | None:
-    """Whether a text says, and does not deny, that the person whose belief is asked for does not
-    know; in the second order, that X believes so of Y (or that of Y, without a word of X). Saying
-    it once is enough. "She", "and …" and an "I" in quotes are the person whom the sentence names
-    first, X aside, or the one before if it names nobody.
-
-    None where it cannot be decided, because the item does not say whose ignorance is in question:
-    see `_asked_about`.
+def _people_in_question(item: Mapping, names: list[str]) -> list[str]:
+    """The person whose ignorance is in question and, in the second order, X before: the codes of
+    those whom the belief of somebody who missed the information names first. None where it names
+    nobody who speaks, in the second order fewer than two, or several in one breath.
     """
-    names = speakers(item["full_story"])
-    x, person = _asked_about(item, names)
-    if person is None:
-        return None
-    text = _with_codes(text, names)
-    believes = ""
-    if x is not None and x in text:
-        believes = rf"\b{x}\b.*\b(?:(?:believe|know|think|realize)s|sure)\b"
-    text = re.sub(r" ?(?:n['’]t|(?<=can)not|\bnever)\b", " not", text)
-    topic = None
-    for sentence in _SENTENCE_END.split(text):
-        for named in _codes(sentence):
-            if named != x:
-                topic = named
-                break
-        for match in IGNORANT.finditer(sentence):
-            before = sentence[: match.start()]
-            who = match["who"]
-            if who.lower() in ("he", "she", "they", "and") or (who == "I" and '"' in before):
-                who = topic
-            is_denied = DENIED.search(f"{before}@{sentence[match.start() :]}")
-            if who == person and re.search(believes, before) and not is_denied:
-                return True
-    return False
-
-
-def _asked_about(item: Mapping, names: Sequence[str]) -> tuple[str | None, str | None]:
-    """X (None in the first order) and the person whose ignorance is in question, as codes: those
-    whom the belief of somebody who missed the information names first. The person is None where
-    it names nobody who speaks, in the second order fewer than two, or several in one breath.
-    """
-    unaware = item["answer" if item["scenario"] == "inaccessible" else "wrong_answer"]
+    column = "answer" if item["scenario"] == "inaccessible" else "wrong_answer"
+    is_joint = {}
+    for match in _JOINED.finditer(_with_codes(item[column], names)):
+        is_joint.setdefault(match["code"], match["joint"] is not None)
     needed = 2 if item["tom_order"].startswith("second") else 1
-    people = []
-    for match in _NAMED.finditer(_with_codes(unaware, names)):
-        code = match[0].partition("_")[0] + "_"
-        if code in people:
-            continue
-        if match["joint"]:
-            return None, None
-        people.append(code)
-        if len(people) == needed:
-            x = people[0] if needed == 2 else None
-            return x, people[-1]
-    return None, None
+    people = list(is_joint)[:needed]
+    if len(people) < needed or any(is_joint[code] for code in people):
+        return []
+    return people
 
 
-def _with_codes(text: str, names: Sequence[str]) -> str:
+def _with_codes(text: str, names: list[str]) -> str:
     """`text` with codes in place of names, as whole words; of two that overlap, the longer one."""
     if not names:
         return text
-    codes = {name: _CODE.format(number) for number, name in enumerate(names)}
+    codes = {name: f"Speaker{number}_" for number, name in enumerate(names)}
     longest_first = sorted(names, key=len, reverse=True)
     any_name = "|".join(re.escape(name) for name in longest_first)
     return re.sub(rf"(?<![\w-])(?:{any_name})(?![\w-])", lambda match: codes[match[0]], text)
-
-
-def _codes(text: str) -> list[str]:
-    return re.findall(r"\bSpeaker\d+_", text)

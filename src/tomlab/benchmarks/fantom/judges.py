@@ -20,22 +20,27 @@ def distance_scores(
     or for cosines a vector of length 1 for each text and each answer.
     """
 
-    def alike(text: str, answer: str) -> float:
-        if isinstance(vectors, str):
-            return token_f1(answer.lower(), text.lower())
-        return float(vectors[text] @ vectors[answer])
-
     beliefs = items.set_index("item_id").loc[table["item_id"], ["answer", "wrong_answer"]]
-    both = zip(table["text"], beliefs.to_numpy(), strict=True)
-    scores = [alike(t, right) - alike(t, wrong) if t else np.nan for t, (right, wrong) in both]
+    scores = []
+    for text, (right, wrong) in zip(table["text"], beliefs.to_numpy(), strict=True):
+        score = _likeness(text, right, vectors) - _likeness(text, wrong, vectors)
+        scores.append(score)
     return pd.Series(scores, index=table.index, dtype=float)
+
+
+def _likeness(text: str, belief: str, vectors: Mapping[str, np.ndarray] | str) -> float:
+    if not text:
+        return np.nan
+    if isinstance(vectors, str):
+        return token_f1(belief.lower(), text.lower())
+    return float(vectors[text] @ vectors[belief])
 
 
 def chosen_margin(table: pd.DataFrame, scores: pd.Series, folds: int) -> CrossValidated:
     """A margin chosen by cross-validation over conversations, by `judging.cross_validated`."""
     # Scores that differ by the last digits of a float are one level of likeness.
-    known = table[["group", "unit", "truth"]].assign(score=scores.round(9).to_numpy())
-    return cross_validated(known, folds)
+    levels = table[["group", "unit", "truth"]].assign(score=scores.round(9).to_numpy())
+    return cross_validated(levels, folds)
 
 
 def to_decisions(table: pd.DataFrame, scores: Mapping[str, pd.Series], folds: int) -> pd.DataFrame:
@@ -45,14 +50,14 @@ def to_decisions(table: pd.DataFrame, scores: Mapping[str, pd.Series], folds: in
     Judges are "<name>, margin 0", the paper's rule, and "<name>, margin chosen", each answer judged
     by the margin of a fold without its conversation.
     """
-    known = table[["group", "unit", "truth"]].reset_index(drop=True)
+    labelled = table[["group", "unit", "truth"]].reset_index(drop=True)
     parts = []
     for name, score in scores.items():
         decision = (score > 0).astype("boolean").mask(score.isna()).array
         chosen = chosen_margin(table, score, folds).decisions
-        parts.append(known.assign(judge=f"{name}, margin 0", decision=decision))
+        parts.append(labelled.assign(judge=f"{name}, margin 0", decision=decision))
         parts.append(chosen.assign(judge=f"{name}, margin chosen"))
-    return pd.concat(parts, ignore_index=True)[["judge", *known, "decision"]]
+    return pd.concat(parts, ignore_index=True)[["judge", *labelled, "decision"]]
 
 
 def answers(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
@@ -63,10 +68,12 @@ def answers(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for item, response in pairs(items, responses, METHODS):
-        if item["question_type"] == "belief_dist":
-            key = [response[name] for name in KEY]
-            text = "" if failed(response) else answer_text(response["response"])[0]
-            of = "/".join(map(str, key)), item["conversation_id"], *key, item["scenario"]
-            rows.append((*of, text, text in ("", item["answer"], item["wrong_answer"])))
+        if item["question_type"] != "belief_dist":
+            continue
+        text = "" if failed(response) else answer_text(response["response"])[0]
+        key = [response[name] for name in KEY]
+        unit = "/".join(map(str, key))
+        is_read = text in ("", item["answer"], item["wrong_answer"])
+        rows.append((unit, item["conversation_id"], *key, item["scenario"], text, is_read))
     columns = ["unit", "group", *KEY, "scenario", "text", "read"]
     return pd.DataFrame(rows, columns=columns).astype({"read": bool})

@@ -56,116 +56,156 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
 
 def series(scores: pd.DataFrame) -> Measures:
     """What each number of `metrics` is made of, by unit: answers, or what a conjunction is of."""
-    scores = protocol(scores).assign(right=lambda table: table["outcome"] == "correct")
-    for (model, method), part in scores.groupby(["model", "method"], sort=False):
-        yield from ((model, method, one) for one in _series(by_unit(part), method))
+    scores = protocol(scores)
+    scores = scores.assign(right=scores["outcome"] == "correct")
+    for (model, method), answers in scores.groupby(["model", "method"], sort=False):
+        for measure in _measures(by_unit(answers), method):
+            yield model, method, measure
 
 
-def _series(part: pd.DataFrame, method: str) -> Iterator[Measure]:
-    is_fact = part["question_type"] == "fact"
-    facts, tom = part[is_fact], part[~is_fact]
-    # These would count too few questions: BeliefQ[Dist.] takes an encoder, and by likelihood only
-    # what has two options is asked.
-    kinds = {*tom["question_type"]}
-    lacking = [metric for metric, needed in CONJUNCTIONS.items() if not kinds.issuperset(needed)]
-    lacking += ["all_characters"] if "all_star" in lacking else []
-    lacking += ["consistency"] if "all" in lacking else []
-    mixed = tom.loc[tom["scenario"] == INACCESSIBLE, "group_id"].unique()
+def _measures(answers: pd.DataFrame, method: str) -> Iterator[Measure]:
+    is_fact = answers["question_type"] == "fact"
+    facts = answers[is_fact]
+    tom = answers[~is_fact]
+    unmeasured = _unmeasured(set(tom["question_type"]))
+    mixed_sets = tom.loc[tom["scenario"] == INACCESSIBLE, "group_id"]
     for scenario in SCENARIOS:
-        own = part[part["scenario"] == scenario]
-        left_out = () if scenario == INACCESSIBLE else mixed
-        means = _means(own, scenario, method, left_out)
-        means = [mean for mean in means if mean.metric not in lacking]
-        yield from (mean for mean in means if len(mean.values))
-        yield from _ratios(own, scenario)
-        if len(facts) and len(own):
+        cell = answers[answers["scenario"] == scenario]
+        if cell.empty:
+            continue
+        whole_sets = cell
+        if scenario != INACCESSIBLE:
+            whole_sets = cell[~cell["group_id"].isin(mixed_sets)]
+        for measure in _of_scenario(cell, whole_sets, scenario, method):
+            if measure.metric not in unmeasured:
+                yield measure
+        if len(facts):
             yield _mean("fact_f1", scenario, facts, "score")
     for outcome in OUTCOMES:
         yield _mean("outcome_rate", outcome, tom.assign(right=tom["outcome"] == outcome))
-    for (scenario, kind), cell in part.groupby(["scenario", "question_type"], sort=False):
+    for (scenario, kind), cell in answers.groupby(["scenario", "question_type"], sort=False):
         yield _mean("released_rule", f"{scenario}/{kind}", cell, "by_released_rule")
-    for kind, cell in part.groupby("question_type", sort=False):
+    for kind, cell in answers.groupby("question_type", sort=False):
         yield _mean("doubtful", kind, cell, "doubtful")
     yield _mean("completion_tokens", "all", tom, "completion_tokens")._replace(bounds=COUNT)
 
 
-def _mean(metric: str, of: str, cell: pd.DataFrame, column: str = "right") -> Series:
-    return Series(metric, of, cell[column], cell["conversation_id"])
+def _of_scenario(
+    cell: pd.DataFrame, whole_sets: pd.DataFrame, scenario: str, method: str
+) -> Iterator[Measure]:
+    """The measures of a scenario's answers. whole_sets: those that `OF_WHOLE_SETS` count."""
+    means = chain(
+        _conjunctions(cell, whole_sets, scenario, method),
+        _shares(cell, scenario),
+        _characters(cell, scenario),
+        *[_errors(cell, scenario, family) for family in FAMILIES],
+    )
+    for mean in means:
+        if len(mean.values):
+            yield mean
+    for family in FAMILIES:
+        questions = cell[cell["question_type"] == f"{family}_yn"]
+        if len(questions):
+            yield _weighted_f1_of(questions, f"{family}_yn", scenario)
 
 
-def _means(
-    own: pd.DataFrame, scenario: str, method: str, mixed: Collection[str]
-) -> Iterator[Series]:
-    """The series behind each metric of a scenario that is a mean, some without a value. mixed: the
-    sets that `OF_WHOLE_SETS` leave out.
+def _unmeasured(kinds: Collection[str]) -> set[str]:
+    """What would count too few questions: BeliefQ[Dist.] takes an encoder, and by likelihood only
+    what has two options is asked.
     """
+    metrics = {name for name, needed in CONJUNCTIONS.items() if not kinds.issuperset(needed)}
+    if "all_star" in metrics:
+        metrics.add("all_characters")
+    if "all" in metrics:
+        metrics.add("consistency")
+    return metrics
+
+
+def _mean(metric: str, condition: str, cell: pd.DataFrame, column: str = "right") -> Series:
+    return Series(metric, condition, cell[column], cell["conversation_id"])
+
+
+def _conjunctions(
+    cell: pd.DataFrame, whole_sets: pd.DataFrame, scenario: str, method: str
+) -> Iterator[Series]:
     for metric, kinds in CONJUNCTIONS.items():
-        asked = own[own["question_type"].isin(kinds)]
-        if metric in OF_WHOLE_SETS:
-            asked = asked[~asked["group_id"].isin(mixed)]
-        for name, unit in _LEVELS.items():
+        answers = whole_sets if metric in OF_WHOLE_SETS else cell
+        answers = answers[answers["question_type"].isin(kinds)]
+        for level, unit in _LEVELS.items():
             # A conversation is no unit of its parts alone: the release asks for the full context.
-            if name != "/conversation" or method.startswith("full"):
-                keys = list(dict.fromkeys(["conversation_id", unit, "sample"]))
-                right = asked.groupby(keys, sort=False)["right"].all().reset_index()
-                yield _mean(metric, f"{scenario}{name}", by_unit(right, *keys))
+            if level == "/conversation" and not method.startswith("full"):
+                continue
+            keys = list(dict.fromkeys(["conversation_id", unit, "sample"]))
+            units = answers.groupby(keys, sort=False)["right"].all().reset_index()
+            yield _mean(metric, f"{scenario}{level}", by_unit(units, *keys))
+
+
+def _shares(cell: pd.DataFrame, scenario: str) -> Iterator[Series]:
+    """Each kind of question alone; beliefs also by order and by their second reading."""
     for kind in SHARES:
-        yield _mean(kind, scenario, own[own["question_type"] == kind])
-    beliefs = own[own["question_type"] == "belief_dist"]
-    for order, cell in beliefs.groupby("tom_order", sort=False):
-        yield _mean("belief_order", f"{scenario}/{order}", cell)
+        yield _mean(kind, scenario, cell[cell["question_type"] == kind])
+    beliefs = cell[cell["question_type"] == "belief_dist"]
+    for order, answers in beliefs.groupby("tom_order", sort=False):
+        yield _mean("belief_order", f"{scenario}/{order}", answers)
     decided = beliefs.dropna(subset="by_statement")
-    stated = decided["by_statement"].eq(True)
-    yield _mean("belief_statement", scenario, decided.assign(right=stated))
+    is_right = decided["by_statement"].eq(True)
+    yield _mean("belief_statement", scenario, decided.assign(right=is_right))
     second = beliefs[beliefs["tom_order"].str.startswith("second-order:")]
     yield _mean("belief_order", f"{scenario}/second-order", second)
     yield _mean("belief_f1", scenario, beliefs[beliefs["right"]], "word_overlap")
     for name, weights in PLAIN_MEANS.items():
-        asked = beliefs[beliefs["tom_order"].isin(weights)]
+        answers = beliefs[beliefs["tom_order"].isin(weights)]
         # Not defined unless every kind of belief was asked about.
-        if asked["tom_order"].nunique() == len(weights):
-            mean = _mean("belief_order", f"{scenario}/{name}", asked)
-            yield mean._replace(kinds=asked["tom_order"], weights=weights)
-    everyone = by_unit(by_character(own).reset_index(), "group_id", "sample", "character")
-    yield _mean("all_characters", scenario, everyone, "all_right")
-    known = everyone.dropna(subset="consistent").astype({"consistent": bool})
-    yield _mean("consistency", scenario, known, "consistent")
-    for family in FAMILIES:
-        yield from _errors(own, scenario, family)
+        if answers["tom_order"].nunique() == len(weights):
+            mean = _mean("belief_order", f"{scenario}/{name}", answers)
+            yield mean._replace(kinds=answers["tom_order"], weights=weights)
 
 
-def _errors(own: pd.DataFrame, scenario: str, family: str) -> Iterator[Series]:
-    lists, answers = (own[own["question_type"] == f"{family}_{kind}"] for kind in ("list", "yn"))
-    excluded, included = (lists[n].astype(bool) for n in ("excluded_aware", "included_unaware"))
-    of_lists = {"did_both": excluded & included, "excluded_aware": excluded & ~included}
-    of_lists |= {"included_unaware": ~excluded & included}
-    of_lists |= {"cut_off": ~excluded & ~included & ~lists["right"]}
-    of_answers = {e: ~answers["right"] & (answers["yn"] == said) for e, said in _YN_ERRORS.items()}
-    for metric, cell, made in (("list_error", lists, of_lists), ("yn_error", answers, of_answers)):
-        for error, values in ({"any": ~cell["right"]} | made).items():
-            yield _mean(metric, f"{scenario}/{family}/{error}", cell.assign(right=values))
+def _characters(cell: pd.DataFrame, scenario: str) -> Iterator[Series]:
+    characters = by_unit(by_character(cell).reset_index(), "group_id", "sample", "character")
+    yield _mean("all_characters", scenario, characters, "all_right")
+    compared = characters.dropna(subset="consistent").astype({"consistent": bool})
+    yield _mean("consistency", scenario, compared, "consistent")
 
 
-def _ratios(own: pd.DataFrame, scenario: str) -> Iterator[Statistic]:
-    """What is behind each metric of a scenario that is no mean of answers."""
-    for family in FAMILIES:
-        answers = own[own["question_type"] == f"{family}_yn"]
-        if len(answers):
-            of_right = {"right": lambda counts: counts[..., 0] + counts[..., 4]}  # yes-yes, no-no
-            of = {"sums": _yes_and_no, "statistic": weighted_f1, "sizes": _answers_by_group}
-            yield Statistic(f"{family}_yn", scenario, answers, **of, **of_right)
+def _errors(cell: pd.DataFrame, scenario: str, family: str) -> Iterator[Series]:
+    lists = cell[cell["question_type"] == f"{family}_list"]
+    lacks_aware = lists["excluded_aware"].astype(bool)
+    has_unaware = lists["included_unaware"].astype(bool)
+    errors = {
+        "any": ~lists["right"],
+        "did_both": lacks_aware & has_unaware,
+        "excluded_aware": lacks_aware & ~has_unaware,
+        "included_unaware": ~lacks_aware & has_unaware,
+        "cut_off": ~lacks_aware & ~has_unaware & ~lists["right"],
+    }
+    for error, is_made in errors.items():
+        yield _mean("list_error", f"{scenario}/{family}/{error}", lists.assign(right=is_made))
+    answers = cell[cell["question_type"] == f"{family}_yn"]
+    errors = {"any": ~answers["right"]}
+    for error, reading in _YN_ERRORS.items():
+        errors[error] = ~answers["right"] & (answers["yn"] == reading)
+    for error, is_made in errors.items():
+        yield _mean("yn_error", f"{scenario}/{family}/{error}", answers.assign(right=is_made))
 
 
-def _answers_by_group(counts: np.ndarray) -> np.ndarray:
-    return counts.sum(axis=-1)
+def _weighted_f1_of(answers: pd.DataFrame, metric: str, scenario: str) -> Statistic:
+    return Statistic(
+        metric,
+        scenario,
+        answers,
+        sums=_yes_and_no,
+        statistic=weighted_f1,
+        right=lambda counts: counts[..., 0] + counts[..., 4],  # yes to yes, no to no
+        sizes=lambda counts: counts.sum(axis=-1),
+    )
 
 
 def _yes_and_no(answers: pd.DataFrame) -> pd.DataFrame:
     """As `weighted_f1` has them, by conversation."""
-    cells = {
-        (gold, said): (answers["is_yes"] == gold) & (answers["yn"] == said)
-        for gold, said in product((True, False), (YES, NO, IRRELEVANT))
-    }
+    cells = {}
+    for gold, reading in product((True, False), (YES, NO, IRRELEVANT)):
+        cells[gold, reading] = (answers["is_yes"] == gold) & (answers["yn"] == reading)
     return pd.DataFrame(cells).groupby(answers["conversation_id"].to_numpy(), sort=False).sum()
 
 
@@ -176,27 +216,31 @@ def weighted_f1(counts: np.ndarray) -> np.ndarray:
     counts = np.asarray(counts)
     counts = counts.reshape(*counts.shape[:-1], 2, 3)
     right = np.diagonal(counts, axis1=-2, axis2=-1)
-    gold, said = counts.sum(axis=-1), counts.sum(axis=-2)[..., :2]
+    gold = counts.sum(axis=-1)
+    readings = counts.sum(axis=-2)[..., :2]
     with np.errstate(invalid="ignore", divide="ignore"):
-        f1 = np.nan_to_num(2 * right / (gold + said))
+        f1 = np.nan_to_num(2 * right / (gold + readings))
         return (gold * f1).sum(axis=-1) / gold.sum(axis=-1)
 
 
-def by_character(own: pd.DataFrame) -> pd.DataFrame:
+def by_character(cell: pd.DataFrame) -> pd.DataFrame:
     """One row a character of a question set (and repeat): `all_right`, where a list is right that
     names them exactly if they know, and `consistent`: the yes/no answers and both lists say the
-    same of them; missing where none was asked. own: of one model, method and scenario.
+    same of them; missing where none was asked. cell: of one model, method and scenario.
     """
-    kind = own["question_type"].str
-    own = own.assign(family=kind.split("_").str[0])
-    answers, lists = own[kind.endswith("_yn")], own[kind.endswith("_list")]
-    beliefs = own[kind.startswith("belief") & (own["character"] != "")]
-    keys = ["conversation_id", "group_id", "sample"]
-    named = lists[[*keys, "family", "named"]]
-    told = answers.merge(named, on=[*keys, "family"], suffixes=("", "_list"))
-    in_list = [c in names for c, names in zip(told["character"], told["named_list"], strict=True)]
-    told = told.assign(yn=np.array(in_list, dtype=int), right=told["is_yes"] == in_list)
-    who = [*keys, "character"]
-    all_right = pd.concat([answers, beliefs, told]).groupby(who, sort=False)["right"].all()
-    said = pd.concat([answers, told]).groupby(who, sort=False)["yn"].nunique()
-    return pd.DataFrame({"all_right": all_right, "consistent": said == 1})
+    set_keys = ["conversation_id", "group_id", "sample"]
+    kind = cell["question_type"].str
+    cell = cell.assign(family=kind.split("_").str[0])
+    answers = cell[kind.endswith("_yn")].drop(columns="named")
+    beliefs = cell[kind.startswith("belief") & (cell["character"] != "")]
+    lists = cell.loc[kind.endswith("_list"), [*set_keys, "family", "named"]]
+    # What the lists say of each character, as if they answered the yes/no questions.
+    in_lists = answers.merge(lists, on=[*set_keys, "family"])
+    pairs = zip(in_lists["character"], in_lists["named"], strict=True)
+    is_named = [character in names for character, names in pairs]
+    in_lists["right"] = in_lists["is_yes"] == is_named
+    in_lists["yn"] = np.array(is_named, dtype=int)
+    keys = [*set_keys, "character"]
+    all_right = pd.concat([answers, beliefs, in_lists]).groupby(keys, sort=False)["right"].all()
+    readings = pd.concat([answers, in_lists]).groupby(keys, sort=False)["yn"].nunique()
+    return pd.DataFrame({"all_right": all_right, "consistent": readings == 1})

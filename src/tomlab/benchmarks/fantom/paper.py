@@ -7,13 +7,7 @@ from tomlab.records.published import Paper, Wording
 _DATA = yaml_beside(__file__)
 PUBLICATION = Paper("fantom", "FANToM", "Kim et al., 2023", _DATA["tables"])
 
-METHOD_NAMES = {"short": "short", "short-cot": "short + chain of thought", "full": "full"}
-METHOD_NAMES |= {
-    f"{context}-cot-batch": f"{context} + chain of thought, as in the release's batches"
-    for context in ("short", "full")
-}
-METHOD_NAMES |= {"full-cot": "full + chain of thought", "short-likelihood": "short, by likelihood"}
-METHOD_NAMES |= {f"short-{name}": f"short + {name}" for name in TECHNIQUES}
+METHOD_NAMES = _DATA["methods"] | {f"short-{name}": f"short + {name}" for name in TECHNIQUES}
 METRIC_NAMES = yaml_beside(__file__, "items/names.yaml")["table9"]  # in the order of its columns
 WORDING = Wording("FANToM", METHOD_NAMES, groups="conversations")
 

@@ -7,7 +7,7 @@ earns nothing if more text could change its verdict.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, compress
 from typing import NamedTuple
 
@@ -27,9 +27,12 @@ from tomlab.scoring.embeddings import MINILM, beginnings, embed
 from tomlab.scoring.run_on import before_next_question
 from tomlab.scoring.visible import visible
 
-YES, NO, IRRELEVANT = 1, 0, -1
+YES = 1
+NO = 0
+IRRELEVANT = -1
 # Whose rule reads yes and no: the released code's, or the one that App. A.4 of the paper states.
-BY_RELEASE, BY_PAPER = "release", "paper"
+BY_RELEASE = "release"
+BY_PAPER = "paper"
 
 
 class Answer(NamedTuple):
@@ -59,14 +62,12 @@ def credit(item: Mapping, answer: Answer) -> float:
         return float(names_option(text, right_letter(item)))
     if is_list(kind):
         # Every aware name and no unaware one; a name counts within another word, too.
-        people = (*item["aware"], *item["unaware"])
-        named = {name for name in people if name.lower() in text.lower()}
-        return float(named.issuperset(item["aware"]) and named.isdisjoint(item["unaware"]))
-    if is_yn(kind):
-        # By the release's rule, signs of "yes" are looked for before signs of "no".
-        right_sign = YES if item["answer"] == "yes" else NO
-        return float(yes_or_no(text, answer.yes_no_as) == right_sign)
-    raise InputError(f"items: {item['item_id']}: question_type: found {kind!r}, which has no rule")
+        has_aware = all(name.lower() in text.lower() for name in item["aware"])
+        has_unaware = any(name.lower() in text.lower() for name in item["unaware"])
+        return float(has_aware and not has_unaware)
+    # Yes or no; by the release's rule, signs of "yes" are looked for before signs of "no".
+    right_sign = YES if item["answer"] == "yes" else NO
+    return float(yes_or_no(text, answer.yes_no_as) == right_sign)
 
 
 def right_letter(item: Mapping) -> str:
@@ -171,7 +172,7 @@ def _by_statement(item: Mapping, answer: Answer, outcome: str) -> bool | None:
 
 
 def _of_choice(item: Mapping, answer: Answer, earned: float) -> Verdict:
-    [other_letter] = set(KEYS[:2]) - {right_letter(item)}
+    [other_letter] = set(KEYS) - {right_letter(item)}
     is_other = names_option(answer.text, other_letter)
     if earned and is_other:
         return "correct", "names both options, which counts", {"doubtful": True, "chosen": None}
@@ -184,33 +185,37 @@ def _of_choice(item: Mapping, answer: Answer, earned: float) -> Verdict:
 
 
 def _of_list(item: Mapping, answer: Answer, earned: float) -> Verdict:
-    names = dict.fromkeys([*item["aware"], *item["unaware"], *item["characters"]])
-    named = [name.lower() for name in names if name.lower() in answer.text.lower()]
-    lacks_aware = any(name.lower() not in named for name in item["aware"])
-    has_unaware = any(name.lower() in named for name in item["unaware"])
-    details = {
-        "excluded_aware": lacks_aware,
-        "included_unaware": has_unaware,
-        "named": named,
-        "chosen": ", ".join(named) or None,
+    details = _names_of_list(item, answer.text.lower())
+    # Where nobody knows, the release credits an empty or refused answer, too.
+    says_nothing = not answer.text or answer.unread == "refused"
+    if not details["named"] and (says_nothing or not earned):
+        return answer.unread, "has no name", details
+    outcome = "correct" if earned else "wrong"
+    # More text could name somebody unaware, if there is anybody.
+    if answer.unread == "truncated" and (not earned or len(item["unaware"])):
+        outcome = "truncated"
+    return outcome, _RULES_OF_LISTS[details["excluded_aware"], details["included_unaware"]], details
+
+
+def _names_of_list(item: Mapping, text: str) -> dict:
+    """The columns of the scores that the names in a text set."""
+    everybody = dict.fromkeys([*item["aware"], *item["unaware"], *item["characters"]])
+    names = [name.lower() for name in everybody if name.lower() in text]
+    return {
+        "excluded_aware": any(name.lower() not in names for name in item["aware"]),
+        "included_unaware": any(name.lower() in names for name in item["unaware"]),
+        "named": names,
+        "chosen": ", ".join(names) or None,
     }
-    is_cut_off = answer.unread == "truncated"
-    if not named and (not answer.text or answer.unread == "refused"):
-        # Where nobody knows, the release credits these, too.
-        return answer.unread, "has no name", details
-    if earned:
-        # More text could name somebody unaware, if there is anybody.
-        is_open = is_cut_off and len(item["unaware"]) > 0
-        outcome = "truncated" if is_open else "correct"
-        return outcome, "has every aware name and no unaware one", details
-    if not named:
-        return answer.unread, "has no name", details
-    errors = []
-    if lacks_aware:
-        errors.append("lacks an aware name")
-    if has_unaware:
-        errors.append("has an unaware one")
-    return "truncated" if is_cut_off else "wrong", " and ".join(errors), details
+
+
+# By whether an aware name is lacking, and whether an unaware one is there.
+_RULES_OF_LISTS = {
+    (False, False): "has every aware name and no unaware one",
+    (False, True): "has an unaware one",
+    (True, False): "lacks an aware name",
+    (True, True): "lacks an aware name and has an unaware one",
+}
 
 
 def _of_yes_or_no(answer: Answer, earned: float) -> Verdict:
@@ -222,7 +227,7 @@ def _of_yes_or_no(answer: Answer, earned: float) -> Verdict:
         signs = {match.lastgroup for match in _WORDS_OF_PAPER.finditer(answer.text)}
         has_both = len(signs) > 1
     else:
-        has_both = sign == YES and _has_sign(answer.text, *_SIGNS[NO])
+        has_both = sign == YES and _has_sign(answer.text, NO)
     rule = f"has signs of yes and of no: {word}" if has_both else f"reads as {word}"
     details = {"yn": sign, "doubtful": has_both, "chosen": word}
     return "correct" if earned else "wrong", rule, details
@@ -331,7 +336,7 @@ def _answer(item: Mapping, response: Mapping, by_text: bool) -> Answer:
         return answer
     if any(names_option(text, letter) for letter in KEYS):
         return answer
-    letter = _other_letter(item, response["response"], response["finish_reason"])
+    letter = _other_letter(response["response"], response["finish_reason"])
     if letter is None and by_text and answer.unread == "unparsed":
         letter = named_by_text(item, text, KEYS)
     if letter is None:
@@ -339,11 +344,10 @@ def _answer(item: Mapping, response: Mapping, by_text: bool) -> Answer:
     return answer._replace(text=f"({letter})")
 
 
-def _other_letter(item: Mapping, response: str, finish_reason: str) -> str | None:
+def _other_letter(response: str, finish_reason: str) -> str | None:
     """The option that an answer names in a form which the released rule does not know."""
     reading = options.read_answer(response, finish_reason, cot=False)
-    shown = KEYS[: len(item["choices"])]
-    if reading.key is None or reading.key.lower() not in shown:
+    if reading.key is None or reading.key.lower() not in KEYS:
         return None
     return reading.key.lower()
 
@@ -434,18 +438,24 @@ def yes_or_no(text: str, yes_no_as: str = BY_RELEASE) -> int:
         if first is None:
             return IRRELEVANT
         return YES if first.lastgroup == "yes" else NO
-    return next((read for read, signs in _SIGNS.items() if _has_sign(text, *signs)), IRRELEVANT)
+    for reading in (YES, NO):
+        if _has_sign(text, reading):
+            return reading
+    return IRRELEVANT
 
 
-def _has_sign(text: str, within: Iterable[str], first: tuple[str, ...]) -> bool:
-    said = text.lower().strip("'").strip('"')
-    return any(sign in said for sign in within) or said.startswith(first)
+def _has_sign(text: str, reading: int) -> bool:
+    text = text.lower().strip("'").strip('"')
+    anywhere, openings = _SIGNS[reading]
+    return text.startswith(openings) or any(sign in text for sign in anywhere)
 
 
 def token_f1(reference: str, text: str) -> float:
     """F1 of the words, split at spaces, that two texts share, counted with repeats; 0 for none."""
-    ours, theirs = Counter(reference.split()), Counter(text.split())
-    return 2 * (ours & theirs).total() / max(ours.total() + theirs.total(), 1)
+    reference_words = Counter(reference.split())
+    words = Counter(text.split())
+    shared = (reference_words & words).total()
+    return 2 * shared / max(reference_words.total() + words.total(), 1)
 
 
 def reasoning_of(response: str, method: str) -> str:

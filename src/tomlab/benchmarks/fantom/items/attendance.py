@@ -146,13 +146,13 @@ def _belief_disputes(
     person_x = story["person_x"]
     owner = {story["owner"]}
     # An answer of somebody who knows has the claim in it, that of somebody who does not the topic.
-    scenario = "accessible"
-    right, wrong = story["claim"], story["about"]
-    if person_x not in knowing:
-        scenario = "inaccessible"
-        right, wrong = wrong, right
+    scenario = "inaccessible"
+    expected_words = {"correct_answer": story["about"], "wrong_answer": story["claim"]}
+    if person_x in knowing:
+        scenario = "accessible"
+        expected_words = {"correct_answer": story["claim"], "wrong_answer": story["about"]}
     yield from _differences(field, belief, {"question_type": f"tom:belief:{scenario}"})
-    for answer, text in {"correct_answer": right, "wrong_answer": wrong}.items():
+    for answer, text in expected_words.items():
         if text.casefold() not in belief[answer].casefold():
             yield f"{field}.{answer}: found {belief[answer]}, expected an answer with {text!r}"
     believers = {

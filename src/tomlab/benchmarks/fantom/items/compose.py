@@ -21,7 +21,8 @@ KEYS = ("a", "b")
 INACCESSIBLE = SCENARIOS[0]
 # A part of the items is drawn by question set: one of each conversation before a second of any,
 # from either scenario in its turn.
-UNIT, STRATA = "group_id", ("conversation_id", "set_scenario")
+UNIT = "group_id"
+STRATA = ("conversation_id", "set_scenario")
 # The families of questions on who knows, and what their fields of a record begin with.
 FAMILIES = {"answerability": "answerability", "infoaccess": "infoAccessibility"}
 
@@ -106,38 +107,43 @@ def _questions(record: Mapping) -> Iterator[tuple[str, Mapping, dict]]:
         }
         yield f"belief_dist:{n}", belief, fields
         yield f"belief_choice:{n}", belief, fields
-    asked = record["answerabilityQAs_binary"] + record["infoAccessibilityQAs_binary"]
-    names = dict.fromkeys(_name(OF_YES_NO, question["question"]) for question in asked)
+    yes_no = record["answerabilityQAs_binary"] + record["infoAccessibilityQAs_binary"]
+    names = [_name(OF_YES_NO, question["question"]) for question in yes_no]
     for family, field in FAMILIES.items():
         people = record[f"{field}QA_list"]
-        aware = people["correct_answer"]
-        unaware = people["wrong_answer"]
-        fields = {
-            "answer": ", ".join(aware),
-            "wrong_answer": ", ".join(unaware),
-            "aware": aware,
-            "unaware": unaware,
-            "characters": list(names),
-            "scenario": people["missed_info_accessibility"],
-        }
-        # As in the release, one unaware name makes a list inaccessible, one "no" all yes/no ones.
-        if unaware:
-            fields["full_scenario"] = INACCESSIBLE
-        yield f"{family}_list", people, fields
-        yes_no = record[f"{field}QAs_binary"]
-        full_scenario = yes_no[0]["missed_info_accessibility"]
-        if any(question["correct_answer"] != "yes" for question in yes_no):
-            full_scenario = INACCESSIBLE
-        for n, question in enumerate(yes_no):
+        yield f"{family}_list", people, _list_fields(people, names)
+        questions = record[f"{field}QAs_binary"]
+        scenario = questions[0]["missed_info_accessibility"]
+        # As in the release, one "no" makes all yes/no questions inaccessible in the full context.
+        if any(question["correct_answer"] != "yes" for question in questions):
+            scenario = INACCESSIBLE
+        for n, question in enumerate(questions):
             key = question["correct_answer"]
             fields = {
                 "answer": key.removesuffix(":long"),
                 "long_only": key == "no:long",
                 "character": _name(OF_YES_NO, question["question"]),
                 "scenario": question["missed_info_accessibility"],
-                "full_scenario": full_scenario,
+                "full_scenario": scenario,
             }
             yield f"{family}_yn:{n}", question, fields
+
+
+def _list_fields(people: Mapping, names: Sequence[str]) -> dict:
+    """What a list question adds to its item. names: of whom there is a yes/no question."""
+    aware = people["correct_answer"]
+    unaware = people["wrong_answer"]
+    scenario = people["missed_info_accessibility"]
+    return {
+        "answer": ", ".join(aware),
+        "wrong_answer": ", ".join(unaware),
+        "aware": aware,
+        "unaware": unaware,
+        "characters": list(dict.fromkeys(names)),
+        "scenario": scenario,
+        # As in the release, one unaware name makes a list inaccessible in the full context.
+        "full_scenario": INACCESSIBLE if unaware else scenario,
+    }
 
 
 def _name(pattern: str, question: str) -> str:
@@ -190,8 +196,8 @@ def _options(item: Mapping, seed: int) -> list[str]:
     if item["source"] != "authored":
         return shuffled(options[::-1], seed, item["item_id"])
     chance = f"{item['conversation_id']}/{item['scenario']}/{item['tom_order']}/{seed}"
-    place = random.Random(chance).randrange(2) + ord(item["part_id"][-1])
-    return options[::-1] if place % 2 else options
+    is_turned = (random.Random(chance).randrange(2) + ord(item["part_id"][-1])) % 2
+    return options[::-1] if is_turned else options
 
 
 def is_list(kind: str) -> bool:
@@ -235,9 +241,12 @@ def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = No
 
 def _asks(item: Mapping) -> str:
     """The question, with what it is about where its words do not say that."""
-    about = {"answerability": f"Target: {item['fact_question']}\n"}
-    about["infoaccess"] = f"Information: {item['fact_question']} {item['fact_answer']}\n"
-    return f"{about.get(item['question_type'].partition('_')[0], '')}Question: {item['question']}"
+    question = f"Question: {item['question']}"
+    if item["question_type"].startswith("answerability"):
+        return f"Target: {item['fact_question']}\n{question}"
+    if item["question_type"].startswith("infoaccess"):
+        return f"Information: {item['fact_question']} {item['fact_answer']}\n{question}"
+    return question
 
 
 def shared_prefix(item: Mapping, method: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 
 Line = tuple[str, str]  # speaker, what they say
 
@@ -27,7 +28,8 @@ def turns(context: str) -> list[tuple[tuple[str, ...], str]]:
 
 def speakers(context: str) -> list[str]:
     """Who speaks, alone or with others, in the order in which they first do."""
-    return list(dict.fromkeys(name for names, _ in turns(context) for name in names))
+    names = chain.from_iterable(names for names, _ in turns(context))
+    return list(dict.fromkeys(names))
 
 
 def written(lines: Sequence[Line]) -> str:

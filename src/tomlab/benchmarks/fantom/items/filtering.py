@@ -19,7 +19,8 @@ from tomlab.scoring.kept import is_released
 
 COLUMNS = ["set_id", "source", "rule", "found", "dropped"]
 _WORDS = files.yaml_beside(__file__)
-RULES, KINDS = _WORDS["rules"], _WORDS["kinds"]
+RULES = _WORDS["rules"]
+KINDS = _WORDS["kinds"]
 STOP_WORDS = set(_WORDS["stop_words"].split())
 ANSWERS = {"right_overlap": "correct_answer", "wrong_overlap": "wrong_answer"}
 Faults = Iterator[tuple[str, str]]  # a rule and what is at fault
@@ -68,7 +69,8 @@ def contradictions(record: Mapping) -> Faults:
         for name in sorted(aware.intersection(map(folded, listed["wrong_answer"]))):
             yield "contradiction", f"{family}: {name} listed as aware and as unaware"
         for question in record[f"{family}QAs_binary"]:
-            key, text = question["correct_answer"], question["question"]
+            key = question["correct_answer"]
+            text = question["question"]
             name = folded(text.removeprefix("Does ").partition(" know")[0])
             if (key == "yes") != (name in aware):
                 yield "contradiction", f"{family}: {key!r} to {text!r}, unlike the list"

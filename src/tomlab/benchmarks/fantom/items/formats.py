@@ -2,7 +2,7 @@
 
 import re
 
-from tomlab.benchmarks.fantom.items.contexts import folded
+from tomlab.benchmarks.fantom.items.contexts import Line, folded
 from tomlab.benchmarks.writing import Draft, Unparsed, labelled_lines
 from tomlab.records.files import yaml_beside
 from tomlab.scoring.answers import unanswered
@@ -33,22 +33,31 @@ def parse_segment(text: str, talk: Draft) -> dict | Unparsed:
         if not speaker:
             break
         lines.append((speaker, " ".join(utterance.split())))
+    present = set(talk["present"])
+    goodbye = 0  # how many lines there are until the one who leaves has spoken last
+    for number, (speaker, _) in enumerate(lines, start=1):
+        if speaker not in present:
+            goodbye = number
+    fault = _fault_of_segment(lines, goodbye, talk)
+    if fault:
+        return Unparsed(fault)
+    return {"segments": [*talk["segments"], lines], "heard": [*talk["heard"], lines[goodbye:]]}
+
+
+def _fault_of_segment(lines: list[Line], goodbye: int, talk: Draft) -> str:
     speakers = [speaker for speaker, _ in lines]
     person = talk.get("person")  # who leaves or joins, nobody at the beginning
     if lines and person:
         announced = re.search(rf"(?i)\b({_WORDS[talk['kind']]})\b", lines[0][1])
         if speakers[0] != person or not announced:
-            return Unparsed("no announcement")
-    present = set(talk["present"])
-    absent = [number for number, name in enumerate(speakers, start=1) if name not in present]
-    goodbye = max(absent, default=0)
-    if goodbye > FAREWELL or not present.union([person]).issuperset(speakers):
-        return Unparsed("absent speaker")
+            return "no announcement"
+    if goodbye > FAREWELL or not {*talk["present"], person}.issuperset(speakers):
+        return "absent speaker"
     if len(lines) - goodbye < MIN_LINES:
-        return Unparsed(f"fewer than {MIN_LINES} lines")
-    if not present.issubset(speakers):
-        return Unparsed("somebody present is silent")
-    return {"segments": [*talk["segments"], lines], "heard": [*talk["heard"], lines[goodbye:]]}
+        return f"fewer than {MIN_LINES} lines"
+    if not set(speakers).issuperset(talk["present"]):
+        return "somebody present is silent"
+    return ""
 
 
 def parse_summary(text: str, _: Draft) -> str:
@@ -67,8 +76,10 @@ def _questions(text: str) -> list[str]:
 def parse_questions(text: str, _: Draft) -> list[str] | Unparsed:
     """The fact questions, `QUESTIONS` of them and none yes-or-no."""
     questions = _questions(text)
-    if len(questions) != QUESTIONS:
-        return Unparsed(f"{'fewer' if len(questions) < QUESTIONS else 'more'} than three questions")
+    if len(questions) < QUESTIONS:
+        return Unparsed("fewer than three questions")
+    if len(questions) > QUESTIONS:
+        return Unparsed("more than three questions")
     if any(map(_YES_NO.match, questions)):
         return Unparsed("yes-no question")
     if len(set(map(folded, questions))) < QUESTIONS:

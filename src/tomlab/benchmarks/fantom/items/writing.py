@@ -80,21 +80,26 @@ def beliefs(facts: Sequence[Draft]) -> list[Draft]:
         person = fact["person"]
         owner = f"{person}'s"
         drafts.append(fact | {"tom_type": "first-order", "believer": person, "whose": owner})
-        people = [name for name in fact["characters"] if name != person]
-        mentioned = [name for name in people if names_person(fact["fact_question"], name)]
-        if not mentioned:
-            continue
-        believers = {
-            "second-order:cyclic": [name for name in fact["aware"] if name in mentioned],
-            "second-order:acyclic": [name for name in fact["aware"] if name not in mentioned],
-        }
-        for order, names in believers.items():
-            if names:
-                second_owner = f"{names[0]}'s belief about {owner}"
-                drafts.append(
-                    fact | {"tom_type": order, "believer": names[0], "whose": second_owner}
-                )
+        for order, name in _second_order_believers(fact):
+            whose = f"{name}'s belief about {owner}"
+            drafts.append(fact | {"tom_type": order, "believer": name, "whose": whose})
     return drafts
+
+
+def _second_order_believers(fact: Draft) -> list[tuple[str, str]]:
+    """The orders of belief to ask about, each with who has it."""
+    people = [name for name in fact["characters"] if name != fact["person"]]
+    mentioned = [name for name in people if names_person(fact["fact_question"], name)]
+    if not mentioned:
+        return []
+    cyclic = [name for name in fact["aware"] if name in mentioned]
+    acyclic = [name for name in fact["aware"] if name not in mentioned]
+    believers = []
+    if cyclic:
+        believers.append(("second-order:cyclic", cyclic[0]))
+    if acyclic:
+        believers.append(("second-order:acyclic", acyclic[0]))
+    return believers
 
 
 def records(beliefs: Sequence[Draft]) -> list[dict]:
