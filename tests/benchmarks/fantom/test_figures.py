@@ -14,7 +14,17 @@ from tomlab.reporting.numbers import PAPER, RUN
 from tomlab.scoring import readers
 
 CELLS = figures.cells("fantom")
-DRAWN = ["cell-04-a", "cell-04", "cell-09", "cell-13", "errors", "cell-17", "cell-18"]
+DRAWN = [
+    "cell-04-a",
+    "cell-04",
+    "cell-09",
+    "cell-09-figure",
+    "cell-13",
+    "errors",
+    "errors-paper",
+    "cell-17",
+    "cell-18",
+]
 
 
 ITEMS = fantom.compose(random_sets(1))
@@ -63,14 +73,6 @@ def test_papers_models_and_this_runs_are_drawn_in_shares(drawn):
     [value] = own.query("column == 'all' and prompting == 'none'")["value"]
     where = "metric == 'all' and condition == 'inaccessible' and method == 'short'"
     assert [value] == metrics.query(f"{where} and model == 'smollm2-135m'")["value"].tolist()
-<<<<<<< HEAD
-
-
-def test_parts_of_a_bar_make_up_all_answers(drawn):
-    metrics = fantom_metrics.metrics("smollm2-135m")
-    found = drawn(metrics, "errors", "errors-paper", "cell-17", "cell-18")
-=======
->>>>>>> f9eda90b0632f1b9e3e6666467953a392ce49fc6
     for figure in ("fantom/figure4", "fantom/figure5"):
         errors = tables[figure]
         papers = errors[errors["source"] == PAPER].groupby(["row", "family"])["value"].sum()
@@ -82,18 +84,9 @@ def test_parts_of_a_bar_make_up_all_answers(drawn):
     assert "right" in set(lists["part"])
 
 
-<<<<<<< HEAD
-@pytest.mark.parametrize("models", [("random",), ("GPT-4 0314",)])
-def test_any_models_are_drawn(drawn, models):
-    metrics = fantom_metrics.metrics(*models, methods=("short", "full-cot"))
-    cells = ("cell-04-a", "cell-04", "cell-09", "cell-09-figure", "cell-13")
-    cells += ("errors", "errors-paper", "cell-17", "cell-18")
-    assert {"fantom/figure2", "fantom/figure4", "fantom/scenarios"} <= {*drawn(metrics, *cells)}
-=======
 def test_any_models_are_drawn(drawn):
     tables = drawn(metrics_of("GPT-4 0314"))
     assert {"fantom/figure2", "fantom/figure4", "fantom/scenarios"} <= set(tables)
->>>>>>> f9eda90b0632f1b9e3e6666467953a392ce49fc6
 
 
 def test_no_table_of_yes_and_no_lies_outside_the_limits_of_its_f1():
