@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
+from os import stat
+from os.path import isabs
 from pathlib import Path
 
 import pandas as pd
@@ -43,14 +45,18 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
             raise InputError(f"{where}: no prompt {each!r}; there are: {known}")
     if name not in own:
         return _ours()[name]
-    path, now = from_root(own[name]), None
+    path = own[name]
+    if not isabs(path):
+        path = from_root(path)
+    version = None
     with suppress(OSError):  # `_users_own` tells what is wrong
-        now = path.stat()
-    return _users_own(name, path, now and (now.st_mtime_ns, now.st_size))
+        status = stat(path)
+        version = (status.st_mtime_ns, status.st_size)
+    return _users_own(name, path, version)
 
 
 @cache
-def _users_own(name: str, path: Path, _: tuple[int, int] | None) -> str:
+def _users_own(name: str, path: Path | str, _: tuple[int, int] | None) -> str:
     """A user's own text for a prompt of ours, read once for each time and size of its file."""
     try:
         text = read_text(path).rstrip("\n")
