@@ -29,7 +29,8 @@ from tomlab.pipeline.settings import EVALUATION, FRESH, STAGES
 
 INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own
 BY_HAND = ("forms.ipynb",)  # needs somebody to press its buttons: shown as it is
-FRONT, BOOK = RESULTS / "index", RESULTS / "book"
+FRONT = RESULTS / "index"
+BOOK = RESULTS / "book"
 # Drawn by the notebooks that `execute` runs.
 OTHERS = [RESULTS / "figures" / name for name in ("likelihood", "real_models")]
 NOT_IN_GIT = ("results", "data", ".responses")
@@ -38,9 +39,13 @@ SHOWN = re.compile(r"figures/(\w+/[\w-]+\.png)")  # a figure that a document sho
 
 def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
     """The executed notebooks of a run by their source, both relative to the notebooks' folders."""
-    copies = {f"{stage}/{b}.ipynb": [f"{stage}/{b}.ipynb"] for b in benchmarks for stage in STAGES}
-    for b in benchmarks:
-        copies[f"{EVALUATION}/{b}.ipynb"] = [f"{EVALUATION}/{b}-{m}.ipynb" for m in models]
+    copies = {}
+    for benchmark in benchmarks:
+        for stage in STAGES:
+            name = f"{stage}/{benchmark}.ipynb"
+            copies[name] = [name]
+        asked = [f"{EVALUATION}/{benchmark}-{model}.ipynb" for model in models]
+        copies[f"{EVALUATION}/{benchmark}.ipynb"] = asked
     for path in sorted((RESULTS / "notebooks" / FRESH).glob("*.ipynb")):
         copies[f"{FRESH}/{path.name}"] = [f"{FRESH}/{path.name}"]
     return copies
@@ -95,16 +100,19 @@ def commit(copies: dict[str, list[str]], benchmarks: list[str]) -> None:
         shutil.rmtree(DOCS / kind, ignore_errors=True)
         (DOCS / kind).mkdir(parents=True)
     pages = {f"notebooks/{name}": f"docs/notebooks/{names[0]}" for name, names in copies.items()}
-    # On the web, a benchmark's page of the book is its last chapter.
-    for b in benchmarks:
-        pages[f"results/book/{b}.html"] = f"docs/notebooks/5_figures/{b}.ipynb"
-    texts = [p.read_text(encoding="utf-8") for p in (*ROOT.glob("README.md"), *DOCS.glob("*.md"))]
-    copied = [RESULTS / "figures" / name for name in SHOWN.findall("".join(texts))]
-    copied += [path for b in benchmarks for path in (RESULTS / "tables" / b).glob("*.csv")]
-    for path in (path for path in copied if path.is_file()):
-        target = DOCS / path.relative_to(RESULTS)
-        shutil.copyfile(path, writable(target))
-        pages[_from_root(path)] = _from_root(target)
+    documents = [*ROOT.glob("README.md"), *DOCS.glob("*.md")]
+    texts = "".join(path.read_text(encoding="utf-8") for path in documents)
+    copied = [RESULTS / "figures" / name for name in SHOWN.findall(texts)]
+    for benchmark in benchmarks:
+        # On the web, a benchmark's page of the book is its last chapter.
+        last = f"docs/notebooks/5_figures/{benchmark}.ipynb"
+        pages[f"results/book/{benchmark}.html"] = last
+        copied += (RESULTS / "tables" / benchmark).glob("*.csv")
+    for path in copied:
+        if path.is_file():
+            target = DOCS / path.relative_to(RESULTS)
+            shutil.copyfile(path, writable(target))
+            pages[_from_root(path)] = _from_root(target)
     chapters = list(_chapters(copies))
     files = {target for target in _targets(chapters) if _is_in_git(target)}
     for source, name, notebook in chapters:
@@ -131,14 +139,15 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
     figures = _figure_folders(benchmarks)
     for path in figures:
         shutil.copytree(path, folder / "extra" / "figures" / path.name)
-    paths = sorted(DOCS.rglob("*.md"))
-    documents = {p.relative_to(DOCS).as_posix(): p.read_text(encoding="utf-8") for p in paths}
+    documents = {}
+    for path in sorted(DOCS.rglob("*.md")):
+        documents[path.relative_to(DOCS).as_posix()] = path.read_text(encoding="utf-8")
     chapters = list(_chapters(copies))
     pages = _pages_of_the_book(copies, benchmarks, list(documents), figures)
     linked = _targets(chapters)
     for name, text in documents.items():
         linked |= book.targets(text, f"docs/{name}")
-    for target in sorted(linked - pages.keys()):
+    for target in linked - pages.keys():
         if (ROOT / target).is_file():
             shutil.copyfile(ROOT / target, writable(folder / "extra" / "files" / target))
             pages[target] = f"results/book/files/{target}"
@@ -149,14 +158,22 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
         _relink(notebook, source, f"results/book/{name}", pages)
     templates = Environment(loader=FileSystemLoader(folder), trim_blocks=True)
     templates.globals["figures"] = {path.name: book.gallery(path) for path in figures}
-    templates.globals["there"] = _pages_in_contents([*documents, *copies])
-    templates.globals["names"] = {}
-    for benchmark in benchmarks:
-        paper = import_module(f"tomlab.benchmarks.{benchmark}.paper")
-        templates.globals["names"][benchmark] = paper.WORDING.name
+    # The contents list the pages of no benchmark.
+    names = [name for name in (*documents, *copies) if not name.startswith(tuple(STAGES))]
+    templates.globals["there"] = [_page(name) for name in names]
+    templates.globals["names"] = _titles(benchmarks)
     _write_chapters(chapters, folder, templates)
     _write_overviews(copies, benchmarks, folder, templates)
     return folder
+
+
+def _titles(benchmarks: list[str]) -> dict[str, str]:
+    """The names of benchmarks as their papers write them."""
+    titles = {}
+    for benchmark in benchmarks:
+        paper = import_module(f"tomlab.benchmarks.{benchmark}.paper")
+        titles[benchmark] = paper.WORDING.name
+    return titles
 
 
 def _figure_folders(benchmarks: list[str]) -> list[Path]:
@@ -186,16 +203,6 @@ def _pages_of_the_book(
     return pages
 
 
-def _pages_in_contents(names: list[str]) -> list[str]:
-    """The pages that the contents may list: those of no benchmark."""
-    pages = []
-    for name in names:
-        page = _page(name)
-        if "/" not in page or page.startswith(FRESH) or page == "answers/README":
-            pages.append(page)
-    return pages
-
-
 def _write_chapters(
     chapters: list[tuple[str, str, NotebookNode]], folder: Path, templates: Environment
 ) -> None:
@@ -218,14 +225,14 @@ def _write_overviews(
     gallery = templates.get_template("gallery.md").render()
     (folder / "gallery.md").write_text(gallery, encoding="utf-8")
     findings = json.loads((FRONT / "findings.json").read_text(encoding="utf-8"))
-    part = templates.get_template("part.md")
     for benchmark in benchmarks:
         chapters = []
         for source, names in copies.items():
             if Path(source).stem == benchmark:
                 chapters += [_page(name) for name in names]
-        finding = findings.get(benchmark)
-        text = part.render(benchmark=benchmark, chapters=chapters, finding=finding)
+        text = templates.get_template("part.md").render(
+            benchmark=benchmark, chapters=chapters, finding=findings.get(benchmark)
+        )
         (folder / f"{benchmark}.md").write_text(text, encoding="utf-8")
 
 
@@ -280,9 +287,9 @@ def main() -> int:
     """Publish what `params.yaml` names; 1 with a message if something is missing, 130 on Ctrl-C."""
     try:
         run = params.load()["run"]
-        benchmarks, models = with_results(run["benchmarks"]), run["models"]
-        front = execute(benchmarks, params.with_baselines(models))
-        copies = {name: [name] for name in front} | executed(benchmarks, models)
+        benchmarks = with_results(run["benchmarks"])
+        pages = execute(benchmarks, params.with_baselines(run["models"]))
+        copies = {name: [name] for name in pages} | executed(benchmarks, run["models"])
         commit(copies, benchmarks)
         book.build(gather(copies, benchmarks), BOOK)
     except (InputError, FileNotFoundError) as error:
