@@ -35,12 +35,12 @@ _FIGURE = re.compile(r"figures/\w+/([\w-]+)\.png")
 
 
 def relink(
-    text: str, home: str, place: str, pages: Mapping[str, str], files: Collection[str] = ()
+    text: str, home: str, page: str, pages: Mapping[str, str], files: Collection[str] = ()
 ) -> str:
-    """A text in Markdown or HTML, written for `home`, with its links as seen from `place`, both
+    """A text in Markdown or HTML, written for `home`, with its links as seen from `page`, both
     from the repository's root on.
 
-    pages: what is published, and where; files: what else readers of `place` have. A link to
+    pages: what is published, and where; files: what else readers of `page` have. A link to
     anything else becomes its label, with the path behind it where a run makes that file.
     """
 
@@ -50,8 +50,8 @@ def relink(
             return link[0]
         if target in pages or target in files:
             _, mark, anchor = link["address"].partition("#")
-            page = pages.get(target, target)
-            address = posixpath.relpath(page, posixpath.dirname(place)) + mark + anchor
+            folder = posixpath.dirname(page)
+            address = posixpath.relpath(pages.get(target, target), folder) + mark + anchor
             return link["before"] + address + link["after"]
         if target.startswith("results/"):
             return f"{link['label']} ({target})"
@@ -80,9 +80,9 @@ def target_of(link: str, home: str) -> str | None:
     return posixpath.normpath(posixpath.join(posixpath.dirname(home), path))
 
 
-def chapter(notebook: NotebookNode, of: str = "") -> NotebookNode:
+def chapter(notebook: NotebookNode, model: str = "") -> NotebookNode:
     """An executed notebook as the book shows it: without parameters and set-up, code folded, images
-    described, an anchor such as `#figure3` above each figure; `of` stands behind its title.
+    described, an anchor such as `#figure3` above each figure; `model` stands behind its title.
     """
     heading = ""
     cells = []
@@ -97,8 +97,8 @@ def chapter(notebook: NotebookNode, of: str = "") -> NotebookNode:
             cell.metadata["tags"] = sorted(tags | {"hide-input"})
             cells += _anchors(cell, heading)
             cells.append(cell)
-    if of:
-        cells[0].source = _HEADING.sub(rf"\g<0> ({of})", cells[0].source, count=1)
+    if model:
+        cells[0].source = _HEADING.sub(rf"\g<0> ({model})", cells[0].source, count=1)
     notebook.cells = cells
     return notebook
 

@@ -51,13 +51,13 @@ def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
     return copies
 
 
-def with_results(named: Iterable[str]) -> list[str]:
+def with_results(benchmarks: Iterable[str]) -> list[str]:
     """The benchmarks of a run whose figures are there; says which are not. Errors: `InputError`
     where none is.
     """
     last = RESULTS / "notebooks" / [*STAGES][-1]
-    finished = [name for name in named if (last / f"{name}.ipynb").is_file()]
-    missing = ", ".join(name for name in named if name not in finished)
+    finished = [name for name in benchmarks if (last / f"{name}.ipynb").is_file()]
+    missing = ", ".join(name for name in benchmarks if name not in finished)
     if not finished:
         raise InputError(f"found no results of {missing}; `make figures` makes them")
     if missing:
@@ -87,8 +87,8 @@ def _execute(path: Path, **values: list[str]) -> str:
         if path.name in BY_HAND:
             shutil.copyfile(path, FRONT / path.name)
         else:
-            named = {name: values[name] for name in run_notebook.declared(path)}
-            run_notebook.run(path, FRONT / path.name, named)
+            parameters = {name: values[name] for name in run_notebook.declared(path)}
+            run_notebook.run(path, FRONT / path.name, parameters)
     except InputError as error:
         raise InputError(f"{path.name}: {error}") from None
     return path.name
@@ -257,9 +257,9 @@ def _texts(notebook: NotebookNode, source: str) -> Iterator[tuple[NotebookNode, 
             yield cell, "source", f"notebooks/{source}"
         # What cells display was written by an executed copy under `results/`.
         for output in cell.get("outputs", []):
-            shown = output.get("data", {})
-            for kind in sorted(shown.keys() & {"text/markdown", "text/html"}):
-                yield shown, kind, f"results/notebooks/{source}"
+            data = output.get("data", {})
+            for kind in sorted(data.keys() & {"text/markdown", "text/html"}):
+                yield data, kind, f"results/notebooks/{source}"
 
 
 def _targets(chapters: Iterable[tuple[str, str, NotebookNode]]) -> set[str]:
@@ -274,13 +274,13 @@ def _targets(chapters: Iterable[tuple[str, str, NotebookNode]]) -> set[str]:
 def _relink(
     notebook: NotebookNode,
     source: str,
-    place: str,
+    page: str,
     pages: Mapping[str, str],
     files: Collection[str] = (),
 ) -> None:
-    """Change an executed notebook's links to those that hold in `place`, see `book.relink`."""
+    """Change an executed notebook's links to those that hold in `page`, see `book.relink`."""
     for part, field, home in _texts(notebook, source):
-        part[field] = book.relink(part[field], home, place, pages, files)
+        part[field] = book.relink(part[field], home, page, pages, files)
 
 
 def main() -> int:

@@ -125,24 +125,21 @@ def _benchmarks() -> list[str]:
 
 def _unknown_sections(names: Iterable[Any]) -> list[str]:
     """A complaint on each name that is none of a section."""
-    known = ["run", "limits", "models", "fresh", *_benchmarks()]
-    problems = []
-    for name in dict.fromkeys(names):
-        if name not in known:
-            problems.append(f"no section or benchmark {name!r}; there are: {known}")
-    return problems
+    sections = ["run", "limits", "models", "fresh", *_benchmarks()]
+    unknown = [name for name in dict.fromkeys(names) if name not in sections]
+    return [f"no section or benchmark {name!r}; there are: {sections}" for name in unknown]
 
 
 def _check_benchmarks(
     content: Mapping[str, Any], models: Mapping[str, specs.ModelSpec]
 ) -> list[str]:
     run = content.get("run")
-    named = [*content]
+    sections = [*content]
     if isinstance(run, Mapping) and isinstance(run.get("benchmarks"), Mapping):
-        named += run["benchmarks"]
-    problems = _unknown_sections(named)
+        sections += run["benchmarks"]
+    problems = _unknown_sections(sections)
     for name in _benchmarks():
-        if name not in named:
+        if name not in sections:
             continue
         settings = import_module(f"tomlab.benchmarks.{name}.settings").Settings
         validate = partial(settings.model_validate, context=content["models"])
@@ -212,12 +209,22 @@ def _read(parameters: dict[str, Any], registry: Mapping, benchmark: str) -> dict
     if "prompts" in parameters:
         # A benchmark's own, and those of the methods and judges that all have.
         folders = (f"{benchmark or 'fresh'}/", "techniques/", "judges/")
-        given = parameters["prompts"].items()
-        parameters["prompts"] = {name: file for name, file in given if name.startswith(folders)}
+        files = parameters["prompts"].items()
+        parameters["prompts"] = {name: file for name, file in files if name.startswith(folders)}
     if "wordings" in parameters:
         folders = [f"{folder}/{benchmark}" for folder in parameters["wordings"]]
         parameters["wordings"] = [folder for folder in folders if there(folder)]
+    entries = _entries(parameters, registry, benchmark)
+    hashes = {}
+    for text in _texts([parameters, entries]):
+        path = there(text)
+        if path:
+            hashes[text] = hash_of(path)
+    return {"parameters": parameters, "models": entries, "files": hashes}
 
+
+def _entries(parameters: Mapping[str, Any], registry: Mapping, benchmark: str) -> dict[str, Any]:
+    """What of the entries of a stage's models bears on their answers, by name."""
     # Figures name the models of a run, too, but ask none.
     asked_names = _MODELS if benchmark else ("models",)
     entries = {}
@@ -228,13 +235,7 @@ def _read(parameters: dict[str, Any], registry: Mapping, benchmark: str) -> dict
         evaluated = [parameters["model"]]
     for name in evaluated:
         entries[name] = specs.model_spec(name, registry).answering(benchmark)
-
-    files = {}
-    for text in _texts([parameters, entries]):
-        path = there(text)
-        if path:
-            files[text] = hash_of(path)
-    return {"parameters": parameters, "models": entries, "files": files}
+    return entries
 
 
 def _texts(value: Any) -> list[str]:

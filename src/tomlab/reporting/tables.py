@@ -122,23 +122,23 @@ def table(
 
 def in_words(frame: pd.DataFrame, wording: Wording = PLAIN) -> pd.DataFrame:
     """A frame of texts: its named index as columns, names in words, numbers with their intervals
-    (`ci_low`: of `value`, or else of the column before), counts as "300 of 100 templates".
+    (`ci_low`: of `value` and of the column before), counts as "300 of 100 templates".
     """
     flat = frame.reset_index(drop=not any(frame.index.names))
     # How an interval was made is told in the prose.
     flat = flat.drop(columns=["ci_method", "benchmark"], errors="ignore")
     flat.columns = flat.columns.map(str)
     columns = list(flat.columns)
-    # `ci_low` belongs to `value`, or else to the column before.
-    main = "value"
-    if main not in columns and "ci_low" in columns:
-        main = columns[columns.index("ci_low") - 1]
+    # `ci_low` belongs to `value` and to the column before it.
+    main = ["value"]
+    if "ci_low" in columns:
+        main.append(columns[columns.index("ci_low") - 1])
     table = {}
     for column in columns:
         if _stands_in_another(column, columns):
             continue
         texts = [text(value, column, wording) for value in _whole(flat[column])]
-        interval = "ci" if column == main else column
+        interval = "ci" if column in main else column
         if f"{interval}_low" in columns:
             texts = list(map(cell, texts, flat[f"{interval}_low"], flat[f"{interval}_high"]))
         elif column == "n" and "n_groups" in columns:
