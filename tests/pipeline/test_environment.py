@@ -69,11 +69,11 @@ def conda_python() -> str:
     return python
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda m: "-".join(list(m.values())[::2][:3]))
-def test_lock_has_one_version_of_every_direct_dependency_on_every_machine(machine):
-    versions = locked(machine)
-    assert {name for name in direct() if len(versions.get(name, [])) != 1} == set()
-    assert {name for name, found in versions.items() if len(found) > 1} == set()
+def test_lock_has_one_version_of_every_direct_dependency_on_every_machine():
+    for machine in MACHINES:
+        versions = locked(machine)
+        assert direct() <= versions.keys(), machine
+        assert {len(of_package) for of_package in versions.values()} == {1}, machine
 
 
 def test_every_package_of_the_lock_has_hashes():
@@ -82,16 +82,11 @@ def test_every_package_of_the_lock_has_hashes():
         assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", each) for each in hashes), pin.name
 
 
-@pytest.mark.parametrize("address", ["://", "--index-url", "--extra-index", "--find-links", "@"])
-def test_lock_names_no_registry(address):
-    assert address not in LOCK
+def test_lock_names_no_registry():
+    assert not re.search("://|--index-url|--extra-index|--find-links|@", LOCK)
 
 
-def test_conda_users_get_every_direct_dependency_and_nothing_else():
-    assert set(conda_pins()) == direct()
-
-
-def test_conda_users_get_the_locked_versions():
+def test_conda_users_get_the_locked_versions_of_every_direct_dependency_and_nothing_else():
     alike = [m for m in MACHINES if m["python_version"] == conda_python()]
     assert alike
     for machine in alike:
