@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
-from os import stat
-from os.path import isabs
 from pathlib import Path
 
 import pandas as pd
@@ -45,18 +43,18 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
             raise InputError(f"{where}: no prompt {each!r}; there are: {known}")
     if name not in own:
         return _ours()[name]
-    path = own[name]
-    if not isabs(path):
+    path = Path(own[name])
+    if not path.is_absolute():  # a plan asks for it thousands of times
         path = from_root(path)
     version = None
     with suppress(OSError):  # `_users_own` tells what is wrong
-        status = stat(path)
+        status = path.stat()
         version = (status.st_mtime_ns, status.st_size)
     return _users_own(name, path, version)
 
 
 @cache
-def _users_own(name: str, path: Path | str, _: tuple[int, int] | None) -> str:
+def _users_own(name: str, path: Path, _: tuple[int, int] | None) -> str:
     """A user's own text for a prompt of ours, read once for each time and size of its file."""
     try:
         text = read_text(path).rstrip("\n")

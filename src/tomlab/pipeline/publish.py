@@ -248,7 +248,9 @@ def _chapters(copies: dict[str, list[str]]) -> Iterator[tuple[str, str, Notebook
             yield source, name, run_notebook.read_notebook(path)
 
 
-def _texts(notebook: NotebookNode, source: str) -> Iterator[tuple[NotebookNode, str, str]]:
+def texts_with_links(
+    notebook: NotebookNode, source: str
+) -> Iterator[tuple[NotebookNode, str, str]]:
     """What of an executed notebook may hold links: a part of it, the field there that is the text,
     and the path that the text was written for.
     """
@@ -266,7 +268,7 @@ def _targets(chapters: Iterable[tuple[str, str, NotebookNode]]) -> set[str]:
     """What executed notebooks link to, from the repository's root on."""
     linked = set()
     for source, _, notebook in chapters:
-        for part, field, home in _texts(notebook, source):
+        for part, field, home in texts_with_links(notebook, source):
             linked |= book.targets(part[field], home)
     return linked
 
@@ -279,7 +281,7 @@ def _relink(
     files: Collection[str] = (),
 ) -> None:
     """Change an executed notebook's links to those that hold in `page`, see `book.relink`."""
-    for part, field, home in _texts(notebook, source):
+    for part, field, home in texts_with_links(notebook, source):
         part[field] = book.relink(part[field], home, page, pages, files)
 
 
