@@ -218,17 +218,6 @@ def test_what_decides_an_answer_makes_the_stages_that_ask_out_of_date(file):
     assert out_of_date_by(file) == {*ASKING, "documents"}
 
 
-def test_a_way_of_asking_items_leaves_the_stages_that_write_items_alone():
-    for file in ("likelihood.py", "evaluation.py", "taken.py", "techniques/__init__.py"):
-        later = out_of_date_by(f"asking/{file}")
-        assert "evaluation" in later
-        assert "generation" not in later, file
-
-
-def test_settings_run_again_when_the_check_of_entries_changes():
-    assert {"src/tomlab/models/specs.py", "src/tomlab/params.py"} <= dependencies(SETTINGS)
-
-
 def test_verdicts_are_no_dependency_of_the_stages_that_write_items():
     made = [stage for stage in STAGES.values() if kind(stage)[0] == "generation"]
     files = {file for stage in made for file in code_behind(stage)}
@@ -289,14 +278,3 @@ def test_name_that_a_shell_would_run_is_refused_before_a_shell_sees_it(command, 
     for name in (model, benchmark):
         assert re.search(rf"{name}.*at most 100 letters, digits, - and _ alone", said)
     assert list(tmp_path.rglob("of_*")) == []
-
-
-def test_what_is_left_of_a_failed_run_is_no_part_of_the_results(tmp_path):
-    shutil.copyfile(ROOT / ".dvcignore", tmp_path / ".dvcignore")
-    repository(tmp_path, params.load())
-    for name in ("bigtom.ipynb", "bigtom.failed.ipynb"):
-        (tmp_path / name).touch()
-    with Repo(tmp_path) as repo:
-        left = {Path(path).name for path in repo.dvcignore.find(repo.dvcfs.repo.fs, str(tmp_path))}
-    assert "bigtom.ipynb" in left
-    assert "bigtom.failed.ipynb" not in left

@@ -189,13 +189,3 @@ def test_model_that_thinks_is_planned_without_and_with_all_its_thinking_until_it
         assert found["answer"] == found["requests"] * low
         assert found["answer_high"] == found["requests"] * (low + 1000)
         assert found["usd_high"] - found["usd"] == pytest.approx(found["requests"] * 3)
-
-
-def test_fewer_groups_are_fewer_requests(planned):
-    every, half = (
-        planned("bigtom"),
-        planned("bigtom", groups={"bigtom": {"0-shot": 1, "1-shot": 1}}),
-    )
-    # One question of the two templates has the same words, and is asked once.
-    assert half["requests"].to_dict() == {"0-shot": 24, "1-shot": 12}
-    assert every["requests"].to_dict() == {"0-shot": 47, "1-shot": 24}

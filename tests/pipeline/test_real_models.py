@@ -51,16 +51,6 @@ def test_links_below_figures_lead_to_their_files(root):
     assert [link for link in links if not (root / "results/notebooks" / link).exists()] == []
 
 
-def test_every_number_is_of_one_series(root):
-    for name, n_models in SERIES.items():
-        own = table(root, name)
-        assert {*own["series"]} == {name}
-        assert own["model"].nunique() == n_models
-        assert len(table(root, f"harder_{name}")) == n_models
-    items = table(root, "items").groupby("series")["n_models"].unique().map(list).to_dict()
-    assert items == {"generated": [8], "loglikelihood": [20]}
-
-
 def test_every_deviation_stands_in_the_caption_of_the_first_figure(root):
     caption = (root / "results/figures/real_models/forward_belief.caption.txt").read_text("utf-8")
     for said in (
@@ -79,15 +69,6 @@ def test_where_tuning_helps_the_gain_is_in_true_belief(root):
     clear = found[found["p_holm"] < 0.05]
     counts = clear.groupby("contingency")["value"].agg(lambda v: ((v > 0).sum(), (v < 0).sum()))
     assert counts.to_dict() == {"both": (8, 0), "false_belief": (1, 1), "true_belief": (9, 1)}
-
-
-def test_row_150_leads_the_queue_of_keys_to_read(root):
-    queue = table(root, "queue")
-    assert queue.loc[0, ["row", "contingency"]].tolist() == [150, "false_belief"]
-    assert queue["strong models"].between(0.5, 1).all()
-    candidates = [(95, "true"), (113, "true"), (116, "true"), (163, "true"), (137, "false")]
-    there = {*queue[["row", "contingency"]].itertuples(index=False, name=None)}
-    assert {(row, f"{part}_belief") for row, part in candidates} <= there
 
 
 def test_shares_that_move_when_the_wrong_key_is_corrected_move_by_one_template(root):

@@ -16,7 +16,7 @@ from tomlab.benchmarks.fantom.items.sets import read_sets
 from tomlab.benchmarks.omnitom.items import records
 from tomlab.benchmarks.omnitom.items import writing as omnitom_writing
 from tomlab.benchmarks.simpletom.items import writing as simpletom_writing
-from tomlab.judging import grading, rewordings
+from tomlab.judging import grading
 from tomlab.models.specs import model_spec
 from tomlab.paths import DATA, ROOT
 from tomlab.pipeline.run_notebook import declared
@@ -44,15 +44,6 @@ def answers(tmp_path_factory) -> dict[str, pd.DataFrame]:
         asked = evaluation.evaluate(bigtom, questions, spec, seed=seeds["sampling_seed"])
         found[name] = asyncio.run(asked)
     return found
-
-
-@pytest.mark.parametrize("path", EVALUATIONS, ids=lambda p: p.stem)
-def test_evaluation_draws_by_the_draw_seed_and_asks_by_the_sampling_seed(path):
-    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells]
-    [setup] = [cell for cell in cells if "options = {" in cell]
-    drawn, options = (re.search(rf"\n{name} = {{.*}}", setup)[0] for name in ("drawn", "options"))
-    assert '"seed": draw_seed' in drawn
-    assert '"seed": sampling_seed' in options
 
 
 def test_draw_seed_chooses_other_groups_and_asks_them_the_same(answers):
@@ -96,14 +87,6 @@ def test_option_seed_turns_the_order_of_options_and_nothing_else(compose):
     orders = [table["choices"].map(tuple) for table in (before, after)]
     assert (orders[0] != orders[1]).any()
     assert orders[0].map(sorted).equals(orders[1].map(sorted))
-
-
-def test_made_seed_makes_other_answers_by_the_same_operations():
-    items = bigtom.compose(TEMPLATES)
-    first, again, other = (rewordings.constructed(items, 60, seed) for seed in (0, 0, 1))
-    pd.testing.assert_frame_equal(first, again)
-    assert not first["text"].equals(other["text"])
-    assert set(first["operation"]) == set(other["operation"])
 
 
 def test_draw_seed_changes_the_example_that_an_omnitom_prompt_shows_and_nothing_else():

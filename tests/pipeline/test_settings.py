@@ -145,13 +145,6 @@ def test_missing_keys_and_prices_of_the_runs_models_are_told_before_anything_is_
     assert re.match(r"models\.bare: .*OPENAI_API_KEY is not set", key)
 
 
-def test_all_that_is_wrong_is_told_at_once(tmp_path):
-    path = changed(tmp_path, "run/judge", "")
-    path.write_text(path.read_text().replace("duplicate_cosine: 0.95", "duplicate_cosine: 95"))
-    with pytest.raises(InputError, match=r"(?s)2 problems.*judge.*duplicate_cosine"):
-        settings.check(path)
-
-
 @pytest.mark.parametrize(
     ("content", "told"),
     [

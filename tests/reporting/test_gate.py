@@ -86,15 +86,16 @@ def test_readable_answers_fail_only_where_the_interval_lies_below_95_percent(unr
 
 
 def test_who_has_95_percent_readable_answers_is_hardly_ever_stopped():
-    draw, items = np.random.default_rng(0), asked(240)
+    draw = np.random.default_rng(0)
+    items = asked(240)
     items["group_id"] = [f"{i // 6}" for i in range(240)]
     stops = 0
-    for _ in range(40):
+    for _ in range(10):
         readable = draw.random(240) < 0.95
         chosen = [*items["answer"].where(readable, None)]
         table = found(items, scores(items, AS_ASKED, chosen))
         stops += verdicts(table)["readable"] == "fails"
-    assert stops <= 3  # by the share itself, 17 of 40
+    assert stops <= 1  # by the share itself, two in five
 
 
 def test_tables_that_were_cut_off_are_not_readable():
@@ -120,14 +121,6 @@ def test_without_swapped_options_nothing_is_known_about_their_place():
     table = found(asked(), scores(asked(), AS_ASKED, [*asked()["answer"]]))
     assert verdicts(table)["same_answer"] == "not asked"
     assert says(table, "mine", "plain", WORDING).endswith("say nothing yet about theory of mind.")
-
-
-def test_questions_without_options_need_only_be_readable():
-    items = asked().assign(choices=[[]] * 100)
-    table = found(items, scores(items, AS_ASKED, [*items["answer"]]).drop(columns="chosen"))
-    assert table[["questions", "metric", "gate"]].to_numpy().tolist() == [
-        ["other questions", "readable", "passes"]
-    ]
 
 
 @pytest.mark.parametrize(("others", "verdict"), [(3, "passes"), (6, "fails")])
