@@ -45,31 +45,31 @@ def answered(item: dict, response: str | None, **of: str) -> dict:
     return row | {"completion_tokens": 3} | of
 
 
-def found(items: list[dict], rows: list[dict]) -> dict:
+def page_data(items: list[dict], rows: list[dict]) -> dict:
     responses = pd.DataFrame(rows)
     table = pd.DataFrame(items)
     return data(bigtom, WORDING, table, responses, bigtom.score(table, responses))
 
 
-def row(of: dict, number: int, kind: str = "answers") -> dict:
-    """One row of the data by name."""
-    found = {}
-    for name, column in of[kind].items():
+def row(content: dict, number: int) -> dict:
+    """One answer of the data by name."""
+    values = {}
+    for name, column in content["answers"].items():
         code = column["codes"][number]
-        found[name] = None if code < 0 else column["values"][code]
-    return found
+        values[name] = None if code < 0 else column["values"][code]
+    return values
 
 
 # ---- The data
 
 
 def test_a_row_tells_whose_answer_it_is_the_verdict_and_the_rule():
-    of = found([item(1)], [answered(item(1), f"Answer: b){WRONG}", method="1-shot")])
-    own = row(of, 0)
-    assert (own["model"], own["method"], own["outcome"]) == ("one", "1-shot", "wrong")
-    assert own["score"] == 0
-    assert own["rule"] == 'leads with the key behind "Answer:"'
-    assert json.loads(own["details"]) == [
+    content = page_data([item(1)], [answered(item(1), f"Answer: b){WRONG}", method="1-shot")])
+    answer = row(content, 0)
+    assert (answer["model"], answer["method"], answer["outcome"]) == ("one", "1-shot", "wrong")
+    assert answer["score"] == 0
+    assert answer["rule"] == 'leads with the key behind "Answer:"'
+    assert json.loads(answer["details"]) == [
         ["Ended", "stop"],
         ["Read as", WRONG],
         ["By the released rule", "wrong"],
@@ -77,32 +77,25 @@ def test_a_row_tells_whose_answer_it_is_the_verdict_and_the_rule():
 
 
 def test_of_two_options_that_were_exchanged_the_one_shown_under_the_key_counts():
-    of = found([item(1)], [answered(item(1), "Answer: b)", sample=1, asked_as="reversed")])
-    assert (row(of, 0)["asked_as"], row(of, 0)["outcome"]) == ("reversed", "correct")
+    content = page_data([item(1)], [answered(item(1), "Answer: b)", sample=1, asked_as="reversed")])
+    assert (row(content, 0)["asked_as"], row(content, 0)["outcome"]) == ("reversed", "correct")
     # A log from elsewhere has an order of its own, which the page shows.
     log = answered(item(1), "Answer: b)", sample=2, options_shown=json.dumps([WRONG, RIGHT]))
-    of = found([item(1)], [answered(item(1), "Answer: b)"), log])
-    assert [row(of, n)["options"] for n in (0, 1)] == [None, log["options_shown"]]
-    assert [row(of, n)["outcome"] for n in (0, 1)] == ["wrong", "correct"]
+    content = page_data([item(1)], [answered(item(1), "Answer: b)"), log])
+    assert [row(content, n)["options"] for n in (0, 1)] == [None, log["options_shown"]]
+    assert [row(content, n)["outcome"] for n in (0, 1)] == ["wrong", "correct"]
 
 
 def test_no_text_of_an_item_stands_twice():
     items = [item(1), item(1, "false_belief"), item(2)]
-    of = found(items, [answered(each, "a)", model=m) for each in items for m in ("one", "two")])
-    assert of["answers"]["item_id"]["codes"] == [0, 0, 1, 1, 2, 2]
-    assert of["answers"]["item_id"]["values"] == [each["item_id"] for each in items]
-    assert of["items"]["story"]["codes"] == [0, 0, 1]
-    assert len(of["answers"]["messages"]["values"]) == 1
-    assert "Mei" not in json.dumps(of["answers"]["messages"])
-
-
-def test_benchmark_without_words_of_its_own_has_those_that_hold_for_all():
-    one = item(1) | {"question_type": "belief"}
-    table, responses = pd.DataFrame([one]), pd.DataFrame([answered(one, "a)")])
-    benchmark = SimpleNamespace(NAME="doors", rule=lambda item, answer: "the key")
-    of = data(benchmark, WORDING, table, responses, bigtom.score(table, responses))
-    assert [facet["name"] for facet in of["facets"][4:]] == ["question_type", "source"]
-    assert (of["gold"], of["judge"], row(of, 0)["question_type"]) == ("text", "", "belief")
+    content = page_data(
+        items, [answered(each, "a)", model=m) for each in items for m in ("one", "two")]
+    )
+    assert content["answers"]["item_id"]["codes"] == [0, 0, 1, 1, 2, 2]
+    assert content["answers"]["item_id"]["values"] == [each["item_id"] for each in items]
+    assert content["items"]["story"]["codes"] == [0, 0, 1]
+    assert len(content["answers"]["messages"]["values"]) == 1
+    assert "Mei" not in json.dumps(content["answers"]["messages"])
 
 
 def test_column_that_items_lack_is_named_with_the_file_that_asks_for_it():
@@ -115,9 +108,9 @@ def test_column_that_items_lack_is_named_with_the_file_that_asks_for_it():
 def test_an_answer_without_a_score_has_no_verdict():
     responses = pd.DataFrame([answered(item(1), "b)"), answered(item(1), "Let me see.", sample=1)])
     table = pd.DataFrame([item(1)])
-    of = data(bigtom, WORDING, table, responses, bigtom.score(table, responses[:1]))
-    assert [row(of, 1)[name] for name in ("outcome", "rule", "score")] == ["", None, None]
-    assert row(of, 1)["condition"] == "true_belief"
+    content = data(bigtom, WORDING, table, responses, bigtom.score(table, responses[:1]))
+    assert [row(content, 1)[name] for name in ("outcome", "rule", "score")] == ["", None, None]
+    assert row(content, 1)["condition"] == "true_belief"
 
 
 def of_omnitom(own: dict, score: dict) -> dict:
@@ -144,19 +137,16 @@ LABELLED = {"outcome": "wrong", "score": 0.0, "judge": "", "detail": json.dumps(
 
 
 def test_hostile_texts_reach_the_page_as_they_are_in_plain_ascii(tmp_path):
-    browser.write_page(tmp_path, "bigtom", TITLES, found([item(1)], [answered(item(1), HOSTILE)]))
+    browser.write_page(
+        tmp_path, "bigtom", TITLES, page_data([item(1)], [answered(item(1), HOSTILE)])
+    )
     text = (tmp_path / "bigtom.js").read_text(encoding="utf-8")
     assert text.isascii()
     assert "<" not in text and "\n" not in text.rstrip("\n") and "\0" not in text
-    told = json.loads(text.removeprefix("browse(").removesuffix(");\n"))
-    assert row(told, 0)["response"] == HOSTILE
-
-
-def test_nothing_comes_from_elsewhere(tmp_path):
-    browser.write_page(tmp_path, "bigtom", TITLES, found([item(1)], [answered(item(1), "a)")]))
+    content = json.loads(text.removeprefix("browse(").removesuffix(");\n"))
+    assert row(content, 0)["response"] == HOSTILE
     page = (tmp_path / "bigtom.html").read_text(encoding="utf-8")
     assert "http" not in page and 'src="bigtom.js"' in page and 'href="../index.html"' in page
-    assert '<a href="bigtom.html" aria-current=page>BigToM</a>' in page
 
 
 # ---- The page
@@ -179,10 +169,10 @@ def folder(tmp_path_factory):
     ]
     rows[0]["response"], rows[2]["response"] = HOSTILE, f"a) {LONG}"
     target = tmp_path_factory.mktemp("browse")
-    browser.write_page(target, "bigtom", TITLES, found(items, rows))
+    browser.write_page(target, "bigtom", TITLES, page_data(items, rows))
     for name, score in {"extraction": EXTRACTED, "labelling": LABELLED}.items():
-        of = of_omnitom({"question_type": name}, score)
-        browser.write_page(target / name, "omnitom", {"omnitom": "OmniToM"}, of)
+        content = of_omnitom({"question_type": name}, score)
+        browser.write_page(target / name, "omnitom", {"omnitom": "OmniToM"}, content)
     return target
 
 

@@ -147,10 +147,7 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
     linked = _targets(chapters)
     for name, text in documents.items():
         linked |= book.targets(text, f"docs/{name}")
-    for target in linked - pages.keys():
-        if (ROOT / target).is_file():
-            shutil.copyfile(ROOT / target, writable(folder / "extra" / "files" / target))
-            pages[target] = f"results/book/files/{target}"
+    pages |= _copies_of_linked(linked - pages.keys(), folder / "extra" / "files")
     for name, text in documents.items():
         text = book.relink(text, f"docs/{name}", f"results/book/{name}", pages)
         writable(folder / name).write_text(text, encoding="utf-8")
@@ -165,6 +162,16 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
     _write_chapters(chapters, folder, templates)
     _write_overviews(copies, benchmarks, folder, templates)
     return folder
+
+
+def _copies_of_linked(targets: Collection[str], folder: Path) -> dict[str, str]:
+    """Where the book has copies of files, by where they lie; writes them to `folder`."""
+    pages = {}
+    for target in targets:
+        if (ROOT / target).is_file():
+            shutil.copyfile(ROOT / target, writable(folder / target))
+            pages[target] = f"results/book/files/{target}"
+    return pages
 
 
 def _titles(benchmarks: list[str]) -> dict[str, str]:

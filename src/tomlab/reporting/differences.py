@@ -56,18 +56,18 @@ def disagreements(
     for pair in differences[["varies", "same", "a", "b"]].drop_duplicates().itertuples():
         sides = paired.sides(pair.varies, pair.same, pair.a, pair.b)
         first, second = (_scores_of(scores, *side) for side in sides)
-        both = first.merge(second, on=["item_id", "sample"], suffixes=("_a", "_b"))
-        both = both[both["score_a"] != both["score_b"]].drop_duplicates("group_id_a").head(5)
-        if both.empty:
+        pairs = first.merge(second, on=["item_id", "sample"], suffixes=("_a", "_b"))
+        pairs = pairs[pairs["score_a"] != pairs["score_b"]].drop_duplicates("group_id_a").head(5)
+        if pairs.empty:
             continue
-        asked = items.set_index("item_id").loc[both["item_id"]]
-        index = [both["group_id_a"].rename("group"), both["item_id"].rename("item")]
+        asked = items.set_index("item_id").loc[pairs["item_id"]]
+        index = [pairs["group_id_a"].rename("group"), pairs["item_id"].rename("item")]
         columns = {"question": asked["question"], "gold": asked["answer"].map(str)}
         table = pd.DataFrame({name: [*texts] for name, texts in columns.items()}, index)
         for letter, side in zip("ab", sides, strict=True):
-            keys = [(row.item_id, *side, row.sample) for row in both.itertuples()]
+            keys = [(row.item_id, *side, row.sample) for row in pairs.itertuples()]
             table[", ".join(side)] = [said(answers.loc[key]) for key in keys]
-            table[f"verdict on {getattr(pair, letter)}"] = both[f"outcome_{letter}"].tolist()
+            table[f"verdict on {getattr(pair, letter)}"] = pairs[f"outcome_{letter}"].tolist()
         return table
     return pd.DataFrame(columns=["question", "gold"])
 

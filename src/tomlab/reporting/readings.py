@@ -43,8 +43,8 @@ def readings(
     repeats["kind"] = kinds.duplicated()
     order = repeats.sort_values([*repeats], kind="stable").index[:n]
     rows = []
-    for place in kinds.loc[order].sort_values([*kinds]).index:
-        answer = answers[place]
+    for number in kinds.loc[order].sort_values([*kinds]).index:
+        answer = answers[number]
         row = answer | {"answer": said(answer), "verdict": answer["outcome"]}
         rows.append(row | asked(benchmark, answer["item"]))
     return pd.DataFrame(rows, columns=_COLUMNS).set_index(["item", "method"])
