@@ -33,27 +33,25 @@ EVALUATIONS = [path for path in SOURCES if path.parent.name == "3_evaluation"]
 def answers(tmp_path_factory) -> dict[str, pd.DataFrame]:
     """The responses of `random` on a few templates: with all seeds 0 (""), and with one of them 1."""
     entry = {"provider": "baseline", "model": "random", "groups": {"bigtom": {"0-shot": GROUPS}}}
-    spec, items = (
-        model_spec("random", {"random": entry}),
-        bigtom.compose(TEMPLATES.head(3 * GROUPS)),
-    )
-    found = {}
+    spec = model_spec("random", {"random": entry})
+    items = bigtom.compose(TEMPLATES.head(3 * GROUPS))
+    tables = {}
     for name in ("", "draw_seed", "sampling_seed"):
-        seeds = {"draw_seed": 0, "sampling_seed": 0} | ({name: 1} if name else {})
-        questions = evaluation.plan(bigtom, items, spec, ["0-shot"], seed=seeds["draw_seed"])
-        asked = evaluation.evaluate(bigtom, questions, spec, seed=seeds["sampling_seed"])
-        found[name] = asyncio.run(asked)
-    return found
+        questions = evaluation.plan(bigtom, items, spec, ["0-shot"], seed=int(name == "draw_seed"))
+        seed = int(name == "sampling_seed")
+        tables[name] = asyncio.run(evaluation.evaluate(bigtom, questions, spec, seed=seed))
+    return tables
 
 
 def test_draw_seed_chooses_other_groups_and_asks_them_the_same(answers):
-    both = [answers[name].set_index("item_id").sort_index() for name in ("", "draw_seed")]
-    groups = [set(table.index.str.split("/").str[0]) for table in both]
+    before = answers[""].set_index("item_id").sort_index()
+    after = answers["draw_seed"].set_index("item_id").sort_index()
+    groups = [set(table.index.str.split("/").str[0]) for table in (before, after)]
     assert len(groups[0]) == len(groups[1]) == GROUPS
     assert groups[0] != groups[1]
-    known = both[0].index.intersection(both[1].index)
-    assert len(known) > 0
-    pd.testing.assert_frame_equal(both[0].loc[known], both[1].loc[known])
+    shared = before.index.intersection(after.index)
+    assert len(shared) > 0
+    pd.testing.assert_frame_equal(before.loc[shared], after.loc[shared])
 
 
 def test_sampling_seed_changes_what_is_answered_and_nothing_that_is_asked(answers):
