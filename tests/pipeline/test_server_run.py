@@ -114,20 +114,15 @@ def test_each_question_is_asked_twice_in_each_way(lab):
     responses = result(lab, "responses")
     n = 2 * 25 * len(ITEMS)
     assert responses["asked_as"].value_counts().to_dict() == {"": n, "reversed": n, "curt": n}
-    samples = responses.groupby("asked_as")["sample"].agg(lambda own: sorted(set(own)))
+    samples = responses.groupby("asked_as")["sample"].agg(lambda numbers: sorted(set(numbers)))
     assert samples.to_dict() == {"": [0, 1], "reversed": [2, 3], "curt": [4, 5]}
-    told = responses[responses["asked_as"] == "curt"]["messages"]
-    assert told.str.contains("Pick one: ").all()
-
-
-def test_metrics_count_each_answer_to_the_protocols_question_once(lab):
-    metrics = result(lab, "metrics")
-    assert metrics.query("metric == 'outcome_rate'")["n"].eq(2 * 25 * len(ITEMS)).all()
+    messages = responses[responses["asked_as"] == "curt"]["messages"]
+    assert messages.str.contains("Pick one: ").all()
 
 
 def test_tables_say_that_the_place_decides_and_repeats_bring_nothing(lab):
-    found = pd.read_csv(lab.root / "results/tables/bigtom/variants.csv").query("model == 'evil'")
-    values = found.set_index(["asked_as", "metric"])["value"]
+    rows = pd.read_csv(lab.root / "results/tables/bigtom/variants.csv").query("model == 'evil'")
+    values = rows.set_index(["asked_as", "metric"])["value"]
     assert values["reversed", "first_option"] == values["reversed", "same_answer"] == 0
     assert values["reversed", "both"] == 0.5
     assert values["curt", "same_answer"] == 1
@@ -147,8 +142,8 @@ def test_a_log_with_both_orders_is_drawn_passes_the_gate_and_decides_claims(lab)
     figure = pd.read_csv(lab.root / "results/figures/bigtom/figure3.csv")
     assert "log" in {*figure["model"]}
     claims = pd.read_csv(tables / "claims/claims.csv").set_index(["id", "evidence"])
-    found = claims.loc[("stated-belief-anchors", "Logs")]
-    assert (found["verdict"], found["difference"]) == ("inconclusive", 0)
+    row = claims.loc[("stated-belief-anchors", "Logs")]
+    assert (row["verdict"], row["difference"]) == ("inconclusive", 0)
     assert claims.loc[("stated-belief-anchors", "This run"), "why"] == "the gate stops it"
 
 
