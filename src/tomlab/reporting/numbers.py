@@ -73,13 +73,13 @@ def few(rows: pd.DataFrame) -> pd.Series:
     return source.eq(RUN) & groups.lt(GROUPS_FOR_A_FINDING).fillna(False)
 
 
-def standing(low: float, high: float, level: float, margin: float = 0.1) -> str:
-    """An interval beside a level: "above", "below", "at" (within `margin`) or "inconclusive"."""
+def standing(low: float, high: float, level: float, near: float = 0.1) -> str:
+    """An interval beside a level: "above", "below", "at" (within `near`) or "inconclusive"."""
     if low > level:
         return "above"
     if high < level:
         return "below"
-    return "at" if max(high - level, level - low) <= margin else "inconclusive"
+    return "at" if max(high - level, level - low) <= near else "inconclusive"
 
 
 def published(paper: Paper, table: str, value: str = "value") -> pd.DataFrame:
