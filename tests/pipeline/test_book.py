@@ -31,13 +31,13 @@ def test_set_up_and_parameters_are_left_out_and_code_is_folded():
     set_up = v4.new_code_cell("import pandas as pd\n\nitems = read()")
     shown = v4.new_code_cell("from a import b\nb()", outputs=[display("text/plain", "2")])
     source.cells += [given, injected, set_up, shown]
-    kept = chapter(source, "smol").cells
-    assert [cell.source for cell in kept] == [
+    cells = chapter(source, "smol").cells
+    assert [cell.source for cell in cells] == [
         "# BigToM 3/5: what does one model answer? (smol)",
         "show()",
         "from a import b\nb()",
     ]
-    assert [cell.metadata["tags"] for cell in kept[1:]] == [["hide-input"], ["hide-input"]]
+    assert [cell.metadata["tags"] for cell in cells[1:]] == [["hide-input"], ["hide-input"]]
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_a_figure_has_an_anchor_above_it():
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = write(tmp_path_factory.mktemp("one"))
-    done = publish(root, PYTHONHASHSEED="1")
-    assert done.returncode == 0, done.stderr
+    process = publish(root, PYTHONHASHSEED="1")
+    assert process.returncode == 0, process.stderr
     return root / "results" / "book"
 
 
@@ -96,8 +96,8 @@ def test_what_the_run_names_is_published_with_links_that_lead_somewhere(book):
 
 
 def test_two_builds_are_the_same_to_the_byte(book, tmp_path):
-    done = publish(write(tmp_path), PYTHONHASHSEED="2")
-    assert done.returncode == 0, done.stderr
+    process = publish(write(tmp_path), PYTHONHASHSEED="2")
+    assert process.returncode == 0, process.stderr
     assert files(tmp_path / "results/book") == files(book)
 
 

@@ -87,9 +87,9 @@ def test_lock_names_no_registry():
 
 
 def test_conda_users_get_the_locked_versions_of_every_direct_dependency_and_nothing_else():
-    alike = [m for m in MACHINES if m["python_version"] == conda_python()]
-    assert alike
-    for machine in alike:
+    machines = [m for m in MACHINES if m["python_version"] == conda_python()]
+    assert machines
+    for machine in machines:
         versions = locked(machine)
         assert conda_pins() == {name: versions[name][0] for name in direct()}
 
@@ -113,5 +113,5 @@ def test_lab_starts_for_root_whom_jupyter_refuses(tmp_path, user, is_allowed):
     whoami.chmod(0o755)
     own = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     command = ["make", "--dry-run", "--directory", str(ROOT), "lab"]
-    done = subprocess.run(command, env=own, capture_output=True, text=True, check=True)
-    assert ("--allow-root" in done.stdout) == is_allowed
+    process = subprocess.run(command, env=own, capture_output=True, text=True, check=True)
+    assert ("--allow-root" in process.stdout) == is_allowed

@@ -98,7 +98,7 @@ def test_edit_is_kept_and_told_what_to_do(root, name):
 def test_command_says_what_is_wrong(root):
     """Run as the Makefile runs it, in a clone whose list of files is gone."""
     shutil.rmtree(root / ".dvcstore")
-    said = command(root)
-    assert said.returncode == 1
-    assert "git checkout -- .dvcstore" in said.stderr
-    assert "Traceback" not in said.stderr
+    process = command(root)
+    assert process.returncode == 1
+    assert "git checkout -- .dvcstore" in process.stderr
+    assert "Traceback" not in process.stderr

@@ -89,9 +89,9 @@ def _another_method(content: dict) -> None:
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
     """The stages of two benchmarks, run for the omniscient baseline on our own items."""
-    made = laboratory(tmp_path_factory.mktemp("lab"), _another_method)
-    made.run(*STAGES)
-    return made
+    prepared = laboratory(tmp_path_factory.mktemp("lab"), _another_method)
+    prepared.run(*STAGES)
+    return prepared
 
 
 def test_stages_write_what_the_pipeline_says_and_report_no_fault(lab):

@@ -77,9 +77,9 @@ def made(tmp_path_factory) -> Iterator[SimpleNamespace]:
         helper = Path(__file__).parents[1] / "helpers" / "planned.py"
         env = {**os.environ, "TOMLAB_ROOT": str(root)}
         command = [sys.executable, str(helper), *benchmarks]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return SimpleNamespace(**json.loads(done.stdout), asked=list(server.asked))
+        process = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        assert process.returncode == 0, process.stderr
+        return SimpleNamespace(**json.loads(process.stdout), asked=list(server.asked))
 
     with FaultyServer() as server:
         entry = {"base_url": f"{server.url}/v1"}

@@ -127,9 +127,9 @@ def test_fault_in_the_index_is_told_and_nothing_is_published(tmp_path):
     source = nbformat.read(path, as_version=4)
     source.cells[-1].source = "1 / 0"
     nbformat.write(source, path)
-    done = publish(tmp_path)
-    assert done.returncode == 1
-    assert "ZeroDivisionError" in done.stderr
+    process = publish(tmp_path)
+    assert process.returncode == 1
+    assert "ZeroDivisionError" in process.stderr
     assert not (tmp_path / "results/book").exists()
 
 
@@ -138,8 +138,8 @@ def test_interruption_ends_pages_and_kernels_in_one_line(tmp_path):
     for name in FRONT:
         path = tmp_path / "notebooks" / name
         source = nbformat.read(path, as_version=4)
-        told = f"Path('{path}.pid').write_text(str(os.getpid()))"
-        code = f"import os, time\nfrom pathlib import Path\n{told}\ntime.sleep(600)"
+        writes_its_id = f"Path('{path}.pid').write_text(str(os.getpid()))"
+        code = f"import os, time\nfrom pathlib import Path\n{writes_its_id}\ntime.sleep(600)"
         source.cells.append(nbformat.v4.new_code_cell(code, id="waits"))
         nbformat.write(source, path)
     process = publishing(tmp_path, start_new_session=True)

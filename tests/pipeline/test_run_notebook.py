@@ -92,7 +92,7 @@ MERGED = '{\n<<<<<<< HEAD\n "cells": [],\n=======\n "cells": [1],\n>>>>>>> their
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (MERGED, "conflict marks"),
         (WHOLE[:100], "found no notebook"),
@@ -105,10 +105,10 @@ MERGED = '{\n<<<<<<< HEAD\n "cells": [],\n=======\n "cells": [1],\n>>>>>>> their
     ],
     ids=range(8),
 )
-def test_a_notebook_that_is_none_is_named(text, told, tmp_path):
+def test_a_notebook_that_is_none_is_named(text, message, tmp_path):
     path = tmp_path / "mine.ipynb"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(InputError, match=rf"mine\.ipynb: .*{told}"):
+    with pytest.raises(InputError, match=rf"mine\.ipynb: .*{message}"):
         run_notebook.declared(path)
 
 
@@ -118,10 +118,10 @@ def test_users_mistake_is_told_without_a_traceback(run, capfd):
         'raise InputError("templates.csv: 2 problems\\n  row 3\\n  row 5")'
     )
     code, output = run(notebook("1 + 1", fault))
-    said = capfd.readouterr().err
+    message = capfd.readouterr().err
     assert code == 1
-    assert "source.ipynb: templates.csv: 2 problems\n  row 3\n  row 5\n" in said
-    assert "Traceback" not in said
+    assert "source.ipynb: templates.csv: 2 problems\n  row 3\n  row 5\n" in message
+    assert "Traceback" not in message
     assert not output.exists()
     assert output.with_name("out.failed.ipynb").exists()
 
@@ -130,20 +130,20 @@ def test_any_other_fault_shows_its_traceback_and_leaves_no_earlier_output(run, t
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "out.ipynb").write_text("of an earlier run")
     code, output = run(notebook("share = 1 / 0"))
-    said = capfd.readouterr().err
+    message = capfd.readouterr().err
     assert code == 1
-    assert "share = 1 / 0" in said
-    assert "ZeroDivisionError" in said
-    assert str(output.with_name("out.failed.ipynb")) in said
+    assert "share = 1 / 0" in message
+    assert "ZeroDivisionError" in message
+    assert str(output.with_name("out.failed.ipynb")) in message
     assert not output.exists()
 
 
 def test_a_kernel_that_dies_is_told_without_a_traceback(run, capfd):
     code, output = run(notebook("import os; os._exit(1)"))
-    said = capfd.readouterr().err
+    message = capfd.readouterr().err
     assert code == 1
-    assert "Kernel died" in said
-    assert "Traceback" not in said
+    assert "Kernel died" in message
+    assert "Traceback" not in message
     assert output.with_name("out.failed.ipynb").exists()
 
 

@@ -125,11 +125,11 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("change", "value", "told"), WRONG, ids=lambda part: str(part)[:40])
-def test_wrong_value_is_named_with_what_was_expected(change, value, told, tmp_path):
+@pytest.mark.parametrize(("change", "value", "message"), WRONG, ids=lambda part: str(part)[:40])
+def test_wrong_value_is_named_with_what_was_expected(change, value, message, tmp_path):
     with pytest.raises(InputError) as caught:
         settings.check(changed(tmp_path, change, value))
-    assert re.search(told, str(caught.value), re.DOTALL), str(caught.value)
+    assert re.search(message, str(caught.value), re.DOTALL), str(caught.value)
 
 
 def test_missing_keys_and_prices_of_the_runs_models_are_told_before_anything_is_asked(
@@ -146,7 +146,7 @@ def test_missing_keys_and_prices_of_the_runs_models_are_told_before_anything_is_
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"run: {seed: 0}\nrun: {seed: 1}\n", 'duplicate key "run" in line 2'),
         (b"run: {seed: 0, seed: 1}\n", 'duplicate key "seed" in line 1'),
@@ -155,10 +155,10 @@ def test_missing_keys_and_prices_of_the_runs_models_are_told_before_anything_is_
         (b"- run\n", "expected sections"),
     ],
 )
-def test_file_that_cannot_be_read_is_told(content, told, tmp_path):
+def test_file_that_cannot_be_read_is_told(content, message, tmp_path):
     path = tmp_path / "params.yaml"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         settings.check(path)
 
 

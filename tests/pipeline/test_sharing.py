@@ -89,9 +89,9 @@ def test_conflict_in_data_is_told_in_one_line_and_both_versions_can_be_kept(hub)
     done(mine, WITH_GIT.replace("&& git push", ""))
     assert run(mine, "git pull -q --no-rebase").returncode
     for target in ("data", "figures"):
-        [told] = [line for line in run(mine, f"make {target}").stderr.splitlines() if line][:-1]
-        assert told.startswith("data.dvc: ")
-        assert "git checkout --ours data.dvc" in told
+        [message] = [line for line in run(mine, f"make {target}").stderr.splitlines() if line][:-1]
+        assert message.startswith("data.dvc: ")
+        assert "git checkout --ours data.dvc" in message
     assert run(mine, "make keep").stderr
     done(mine, BOTH)
     assert {*data(mine)} == {"data/ours.csv", "data/mine.csv", "data/theirs.csv"}

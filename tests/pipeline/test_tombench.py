@@ -32,15 +32,15 @@ def write_tombench(folder: Path) -> Path:
     and with two.
     """
     folder.mkdir()
-    told = {category: [] for category in CATEGORIES.values()}
+    lines_by_category = {category: [] for category in CATEGORIES.values()}
     for number, record in enumerate(read_records(SOURCE)):
         options = dict(zip("ABCD", ["Yes", "No", "Perhaps", "Never"], strict=True))
         if number % 2:
             options |= dict.fromkeys("CD", float("nan"))
         line = {"能力\nABILITY": "Belief", "STORY": record["story"], "QUESTION": "Is Ada right?"}
         line |= {f"OPTION-{letter}": text for letter, text in options.items()}
-        told[record["story_category"]].append(json.dumps(line | {"答案\nANSWER": "B"}))
-    for category, lines in told.items():
+        lines_by_category[record["story_category"]].append(json.dumps(line | {"答案\nANSWER": "B"}))
+    for category, lines in lines_by_category.items():
         (folder / f"{category}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return folder
 
@@ -55,9 +55,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
         content["omnitom"]["filtering"]["tombench"] = str(tombench)
         content["omnitom"]["evaluation"]["methods"] = ["linked", "stage1-L3", "stage2-L3"]
 
-    made = laboratory(tmp_path_factory.mktemp("lab"), with_tombench)
-    made.run(*STAGES)
-    return made
+    prepared = laboratory(tmp_path_factory.mktemp("lab"), with_tombench)
+    prepared.run(*STAGES)
+    return prepared
 
 
 def shown(lab: Laboratory, stage: str) -> str:
@@ -109,8 +109,8 @@ def test_linked_accuracy_is_over_questions(lab):
 
 
 def test_baseline_without_an_answer_is_left_out_and_says_so(lab):
-    said = shown(lab, "evaluation@omnitom-omniscient")
-    assert "omniscient is left out of linked: no omniscient answer to it is known" in said
+    output = shown(lab, "evaluation@omnitom-omniscient")
+    assert "omniscient is left out of linked: no omniscient answer to it is known" in output
     metrics = tidy.read("metrics", lab.root / "results/metrics/omnitom/omniscient.parquet")
     assert set(metrics["method"]) == {"stage1-L3", "stage2-L3"}
 

@@ -72,8 +72,8 @@ def project(server, tmp_path_factory):
         for name in ("toy", "smollm2-135m"):
             spec = model_spec(name, content["models"])
             own = ASKED if name == "toy" else [*ASKED, WEIGHED]
-            given = ask(own, spec, store=root / "s.sqlite", limits=Limits(), progress=False)
-            asyncio.run(given)
+            asking = ask(own, spec, store=root / "s.sqlite", limits=Limits(), progress=False)
+            asyncio.run(asking)
     files.keep(root / "s.sqlite", root / "kept", ["bigtom"])
     files.describe(root / "kept", {})
     return root
@@ -95,22 +95,22 @@ def of(project, tmp_path):
 
 def verify(root: Path, *options: str) -> tuple[int, str]:
     """The exit code of the command and what it said."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "tomlab.pipeline.answers", "verify", *options],
         env={**os.environ, "TOMLAB_ROOT": str(root)},
         capture_output=True,
         text=True,
         check=False,
     )
-    return done.returncode, done.stdout + done.stderr
+    return process.returncode, process.stdout + process.stderr
 
 
 def test_the_same_engine_says_the_same_again_and_a_server_is_not_asked(project, server):
     before = len(server.asked)
-    code, said = verify(project)
-    assert "Files by their hashes: 2, all as listed." in said
-    assert "Not asked again, as no embedded model in `models`: toy" in said
-    assert "100.0% of 4 answers are identical to the byte" in said
+    code, output = verify(project)
+    assert "Files by their hashes: 2, all as listed." in output
+    assert "Not asked again, as no embedded model in `models`: toy" in output
+    assert "100.0% of 4 answers are identical to the byte" in output
     assert (code, len(server.asked)) == (0, before)
 
 
@@ -121,10 +121,10 @@ def test_an_answer_changed_with_its_hash_is_found_when_asked_again(processor, ex
     own = {"origin": json.dumps({"processor": processor})} if processor else {}
     change(path, text="In the cellar.", **own)
     files.describe(root / "kept", {})
-    code, said = verify(root)
+    code, output = verify(root)
     assert code == expected
-    assert "was: 'In the cellar.'" in said
-    assert "75.0% of 4 answers are identical" in said
+    assert "was: 'In the cellar.'" in output
+    assert "75.0% of 4 answers are identical" in output
 
 
 def test_an_entry_that_sends_something_else_is_not_asked(project):

@@ -18,10 +18,10 @@ def card(answer, **more) -> pd.DataFrame:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_is_text(text):
-    shown = cards(card(text))
-    assert "<script>alert" not in shown.data and 'onload="' not in shown.data
-    assert shown.data.count("<div") == shown.data.count("</div>")
-    assert text in repr(shown)
+    result = cards(card(text))
+    assert "<script>alert" not in result.data and 'onload="' not in result.data
+    assert result.data.count("<div") == result.data.count("</div>")
+    assert text in repr(result)
     asked = {"messages": json.dumps([{"role": "user", "content": text}]), "response": text}
     page = conversation(asked | {"model": "toy", "error": None}).data
     assert "<script>alert" not in page and page.count("<div") == page.count("</div>")
@@ -34,15 +34,15 @@ def test_verdict_and_rule_are_one_field_in_words():
 
 def test_group_of_an_item_is_no_title_of_its_own_and_a_model_keeps_its_name():
     table = card("x", **{"my-model, plain": "Yes"}).reset_index().assign(group="a")
-    shown = repr(cards(table.set_index(["group", "item"])))
-    assert shown.startswith("a, b c\n")
-    assert "  my-model, plain: Yes" in shown
+    result = repr(cards(table.set_index(["group", "item"])))
+    assert result.startswith("a, b c\n")
+    assert "  my-model, plain: Yes" in result
 
 
 def test_very_long_text_keeps_its_beginning_and_end_and_scrolls():
-    shown = cards(card("a" + "x" * 100_000 + "z"))
-    assert len(shown.data) < 4 * LIMIT
-    assert 'tabindex="0">a' in shown.data and "z</div>" in shown.data
+    result = cards(card("a" + "x" * 100_000 + "z"))
+    assert len(result.data) < 4 * LIMIT
+    assert 'tabindex="0">a' in result.data and "z</div>" in result.data
     assert 'tabindex="0"' not in cards(card("short")).data
 
 

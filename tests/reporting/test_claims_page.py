@@ -206,7 +206,7 @@ def rows(*signs, p=0.01):
 
 
 @pytest.mark.parametrize(
-    ("over", "signs", "said"),
+    ("over", "signs", "expected"),
     [
         ("all", (1, 1, 1), "holds"),
         ("all", (1, 1, 0), "inconclusive"),
@@ -223,10 +223,10 @@ def rows(*signs, p=0.01):
         ("any", (-1, -1, -1), "fails"),
     ],
 )
-def test_a_claim_holds_fails_or_is_undecided(over, signs, said):
-    found = decided(over, rows(*signs))
-    assert found["verdict"] == said
-    assert (found["supporting"], found["contradicting"]) == (signs.count(1), signs.count(-1))
+def test_a_claim_holds_fails_or_is_undecided(over, signs, expected):
+    row = decided(over, rows(*signs))
+    assert row["verdict"] == expected
+    assert (row["supporting"], row["contradicting"]) == (signs.count(1), signs.count(-1))
 
 
 def test_p_is_that_of_as_many_comparisons_as_are_needed():
@@ -292,9 +292,9 @@ def page(tmp_path_factory):
 @needs_data
 @pytest.mark.parametrize(("evidence", "model"), [("This run", "mine"), ("Logs", "log")])
 def test_a_run_and_taken_logs_are_read_in_the_same_way(page, evidence, model):
-    found = page.loc[("knows-but-does-not-predict", evidence)]
-    assert (found["verdict"], found["supporting"], found["comparisons"]) == ("holds", 1, 1)
-    assert (found["decides"], found["difference"], found["n"]) == (model, 1.0, 30)
+    row = page.loc[("knows-but-does-not-predict", evidence)]
+    assert (row["verdict"], row["supporting"], row["comparisons"]) == ("holds", 1, 1)
+    assert (row["decides"], row["difference"], row["n"]) == (model, 1.0, 30)
     assert page.loc[("judgment-harder-than-behavior", evidence), "verdict"] == "inconclusive"
     assert page.loc[("chain-of-thought-helps", evidence), "verdict"] == "not testable here"
 

@@ -37,13 +37,15 @@ def closed():
 
 def dots(axes) -> dict[tuple[float, float], str]:
     """The colour of each dot by its place, "hollow" of what is not filled."""
-    found = {}
+    colours_by_place = {}
     for line in axes.lines:
         if line.get_linestyle() in ("None", "-") and line.get_marker() not in ("None", None, ""):
             [x], [y] = line.get_xdata(), line.get_ydata()
             is_hollow = line.get_markerfacecolor() == "white"
-            found[round(x, 3), round(y, 3)] = "hollow" if is_hollow else line.get_markeredgecolor()
-    return found
+            colours_by_place[round(x, 3), round(y, 3)] = (
+                "hollow" if is_hollow else line.get_markeredgecolor()
+            )
+    return colours_by_place
 
 
 def test_dots_stand_at_their_values_hollow_without_interval_and_grey_of_few_groups():
@@ -99,8 +101,10 @@ def test_saved_files_hold_the_numbers_are_linked_and_are_the_same_twice(tmp_path
     assert pd.read_csv(stem.with_suffix(".csv"))["value"].tolist() == numbers()["value"].tolist()
     assert not plt.get_fignums()
     assert shown[0].data == stem.with_suffix(".png").read_bytes()
-    said = [re.sub("<a [^>]*>|</a>", "", line) for line in re.findall("<p>(.*)</p>", shown[1].data)]
-    assert said == ["A caption.", "PNG · PDF · CSV"]
+    lines = [
+        re.sub("<a [^>]*>|</a>", "", line) for line in re.findall("<p>(.*)</p>", shown[1].data)
+    ]
+    assert lines == ["A caption.", "PNG · PDF · CSV"]
 
 
 def test_a_long_title_breaks_before_the_edge(monkeypatch):
@@ -120,8 +124,8 @@ def test_a_picture_keeps_the_colour_of_each_dot(monkeypatch):
     for place, colour in enumerate(COLOURS.values()):
         axes.plot(place * 10, 50, "o", color=colour, markersize=4.2)
     draw.show(figure, "Dots")
-    found = PIL.Image.open(BytesIO(shown[0].data)).convert("RGB").getcolors(10**6)
-    pixels = np.array([colour for _, colour in found])
+    counts = PIL.Image.open(BytesIO(shown[0].data)).convert("RGB").getcolors(10**6)
+    pixels = np.array([colour for _, colour in counts])
     for colour in COLOURS.values():
         wished = 255 * np.array(to_rgb(colour))
         assert np.abs(pixels - wished).max(axis=1).min() <= 16

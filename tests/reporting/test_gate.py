@@ -28,9 +28,9 @@ def scores(items: pd.DataFrame, asked_as: str, chosen: list, model: str = "mine"
     outcome = right.map({True: "correct", False: "wrong"}).mask(
         pd.Series(chosen).isna(), "unparsed"
     )
-    told = {"model": model, "method": "plain", "sample": 0, "asked_as": asked_as}
-    told |= {"outcome": outcome, "score": right.astype(float), "chosen": chosen}
-    return items[["item_id", "group_id"]].assign(**told)
+    columns = {"model": model, "method": "plain", "sample": 0, "asked_as": asked_as}
+    columns |= {"outcome": outcome, "score": right.astype(float), "chosen": chosen}
+    return items[["item_id", "group_id"]].assign(**columns)
 
 
 def found(items: pd.DataFrame, *tables: pd.DataFrame) -> pd.DataFrame:
@@ -62,9 +62,9 @@ def test_who_always_picks_the_first_option_fails_and_that_is_all_that_is_found()
         "same_answer": "fails",
     }
     assert table["guess"].tolist()[1:] == [0.5, 0.5]
-    said = says(table, "mine", "plain", WORDING)
-    assert "Demo (plainly), mine picks the option shown first in 1.00 [" in said
-    assert "keeps .00 [" in said
+    sentence = says(table, "mine", "plain", WORDING)
+    assert "Demo (plainly), mine picks the option shown first in 1.00 [" in sentence
+    assert "keeps .00 [" in sentence
 
 
 def test_who_is_right_in_both_orders_passes_and_nothing_is_said():
@@ -110,8 +110,12 @@ def test_tables_that_were_cut_off_are_not_readable():
 def test_few_questions_are_inconclusive_and_many_guesses_fail():
     for n, verdict in ((8, "inconclusive"), (400, "fails")):
         items = asked(n)
-        kept = [OPTIONS[i // 2 % 2] for i in range(n)]  # of every other question another one
-        table = found(items, scores(items, AS_ASKED, ["box"] * n), scores(items, REVERSED, kept))
+        chosen_words = [
+            OPTIONS[i // 2 % 2] for i in range(n)
+        ]  # of every other question another one
+        table = found(
+            items, scores(items, AS_ASKED, ["box"] * n), scores(items, REVERSED, chosen_words)
+        )
         assert table.set_index("metric")["value"]["same_answer"] == 0.5
         assert verdicts(table)["same_answer"] == verdict
         assert ("say nothing yet" in says(table, "mine", "plain", WORDING)) is (n == 8)
@@ -141,8 +145,8 @@ def test_a_baseline_is_not_stopped_and_a_difference_from_who_is_stopped_is_marke
     assert stopped(table, "random", "plain").empty
     values = pd.Series([1.0, 0.0] * 6, [f"{i}" for i in range(12)])
     right = Series("right", "all", values, values.index.to_series())
-    told = [(model, "plain", right) for model in ("mine", "yours", "random")]
-    pairs = marked(paired.differences("demo", told, None, ["plain"]), table)
+    columns = [(model, "plain", right) for model in ("mine", "yours", "random")]
+    pairs = marked(paired.differences("demo", columns, None, ["plain"]), table)
     assert dict(zip(pairs["a"] + pairs["b"], pairs["gate"], strict=True)) == {
         "mineyours": "fails",
         "minerandom": "fails",

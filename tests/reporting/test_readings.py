@@ -56,8 +56,8 @@ def test_question_without_options_has_its_gold_alone():
 
 
 def test_benchmark_may_say_in_words_what_its_columns_do_not():
-    told = SimpleNamespace(rule=rule, in_words=lambda item: {"question": "Who knows?"})
-    assert readings(told, *run(("wrong", "none")))["question"].tolist() == ["Who knows?"]
+    benchmark = SimpleNamespace(rule=rule, in_words=lambda item: {"question": "Who knows?"})
+    assert readings(benchmark, *run(("wrong", "none")))["question"].tolist() == ["Who knows?"]
 
 
 def test_every_kind_is_shown_before_another_answer_of_one():
@@ -73,8 +73,8 @@ def test_every_kind_is_shown_before_another_answer_of_one():
 
 def test_seed_draws_within_a_kind_whatever_the_order_of_the_rows():
     items, responses, scores = run(*[("correct", "none")] * 30)
-    drawn = {readings(TOY, items, responses, scores, seed=s).index[0] for s in range(9)}
-    assert len(drawn) > 1
+    indices = {readings(TOY, items, responses, scores, seed=s).index[0] for s in range(9)}
+    assert len(indices) > 1
     table = readings(TOY, items, responses, scores, seed=3)
     assert table.equals(readings(TOY, items, responses[::-1], scores[::-1], seed=3))
 

@@ -26,8 +26,8 @@ def metrics(*rows: tuple[str, str, float, int]) -> pd.DataFrame:
 
 
 def test_number_stands_with_its_interval_and_n_with_its_groups():
-    shown = in_words(metrics(("cot", "a_b/c", 0.5, 100)), WORDING)
-    assert shown.to_dict("records") == [
+    table = in_words(metrics(("cot", "a_b/c", 0.5, 100)), WORDING)
+    assert table.to_dict("records") == [
         {
             "Method": "chain of thought",
             "Condition": "a b, c",
@@ -61,19 +61,19 @@ def test_named_index_is_shown_and_a_bare_one_is_not():
 
 def test_wide_table_says_n_once_a_column_once_a_row_or_in_each_cell():
     by_column = metrics(("a", "x", 0.5, 9), ("a", "y", 0.5, 9), ("b", "x", 0.5, 3))
-    shown = tables.wide(by_column, WORDING, "condition", "method")
-    assert list(shown) == ["Condition", "A\nn = 27 of 9 entity sets", "B\nn = 9 of 3 entity sets"]
-    assert shown.iloc[1, 2] == "–"
+    table = tables.wide(by_column, WORDING, "condition", "method")
+    assert list(table) == ["Condition", "A\nn = 27 of 9 entity sets", "B\nn = 9 of 3 entity sets"]
+    assert table.iloc[1, 2] == "–"
     by_row = metrics(("a", "x", 0.5, 9), ("b", "x", 0.5, 9), ("a", "y", 0.5, 3))
-    shown = tables.wide(by_row, WORDING, "condition", "method")
-    assert shown["n"].tolist() == ["27 of 9 entity sets", "9 of 3 entity sets"]
+    table = tables.wide(by_row, WORDING, "condition", "method")
+    assert table["n"].tolist() == ["27 of 9 entity sets", "9 of 3 entity sets"]
     mixed = metrics(("a", "x", 0.5, 9), ("b", "x", 0.5, 3), ("a", "y", 0.5, 3))
-    shown = tables.wide(mixed, WORDING, "condition", "method")
-    assert shown["A"].tolist() == [".50 [.40, .60]\nn = 27 of 9", ".50 [.40, .60]\nn = 9 of 3"]
+    table = tables.wide(mixed, WORDING, "condition", "method")
+    assert table["A"].tolist() == [".50 [.40, .60]\nn = 27 of 9", ".50 [.40, .60]\nn = 9 of 3"]
 
 
 @pytest.mark.parametrize(
-    ("n", "groups", "told"),
+    ("n", "groups", "text"),
     [
         (300, 100, "300 of 100 entity sets"),
         (3, 3, "3 entity sets"),
@@ -82,19 +82,19 @@ def test_wide_table_says_n_once_a_column_once_a_row_or_in_each_cell():
         (np.nan, np.nan, "–"),
     ],
 )
-def test_n_is_of_groups(n, groups, told):
-    assert counted(n, groups, "entity sets") == told
+def test_n_is_of_groups(n, groups, text):
+    assert counted(n, groups, "entity sets") == text
 
 
 HOSTILE = "<script>alert(1)</script> $x$ *b* </td></table> | a_b `c`"
 
 
 def test_texts_are_shown_as_they_are_and_never_as_markup():
-    shown = show(pd.DataFrame({"text": [HOSTILE], "<b>": ["&"]}), says=HOSTILE)
-    assert "<script>" not in shown.data and "<b>" not in shown.data
-    assert shown.data.count("&lt;script&gt;") == 2
-    assert "tex2jax_ignore mathjax_ignore" in shown.data
-    assert HOSTILE in repr(shown)
+    table = show(pd.DataFrame({"text": [HOSTILE], "<b>": ["&"]}), says=HOSTILE)
+    assert "<script>" not in table.data and "<b>" not in table.data
+    assert table.data.count("&lt;script&gt;") == 2
+    assert "tex2jax_ignore mathjax_ignore" in table.data
+    assert HOSTILE in repr(table)
 
 
 def test_empty_table_is_a_sentence():
@@ -125,11 +125,11 @@ def test_a_table_is_saved_in_three_forms(tmp_path, monkeypatch):
     monkeypatch.setattr(tables.paths, "RESULTS", tmp_path)
     frame = pd.DataFrame({"model": ["random"], "text": [HOSTILE]})
     numbers = pd.DataFrame({"value": [0.12345]})
-    shown = tables.table(frame, "toy/one", HOSTILE, ["A note."], data=numbers)
+    table = tables.table(frame, "toy/one", HOSTILE, ["A note."], data=numbers)
     stem = tmp_path / "tables" / "toy" / "one"
     assert pd.read_csv(stem.with_suffix(".csv"))["value"].tolist() == [0.12345]
     page = stem.with_suffix(".html").read_text(encoding="utf-8")
-    assert page in shown.data
+    assert page in table.data
     assert "<script>" not in page and page.count("&lt;script&gt;") == 2
     assert "A note." in page
     assert "\\toprule" in stem.with_suffix(".tex").read_text(encoding="utf-8")
@@ -151,5 +151,5 @@ def test_no_raw_name_of_a_benchmark_is_shown(benchmark):
     raw = [(column, value) for column in names for value in names[column]]
     raw += [("condition", condition) for condition in CONDITIONS[benchmark]]
     raw += [("outcome", outcome) for outcome in (*OUTCOMES, SCORED)]
-    shown = [name(value, column, wording).replace("[Y/N]", "") for column, value in raw]
-    assert [text for text in shown if "_" in text or "/" in text] == []
+    table = [name(value, column, wording).replace("[Y/N]", "") for column, value in raw]
+    assert [text for text in table if "_" in text or "/" in text] == []
