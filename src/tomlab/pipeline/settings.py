@@ -9,7 +9,8 @@ is run or spent where the file is wrong anywhere.
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from hashlib import file_digest, sha256
 from importlib import import_module
@@ -52,64 +53,53 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
     problems = []
     models = {}
     for name in registry:
-        spec, problems_of_model = _attempt(specs.model_spec, name, registry)
-        problems += problems_of_model
-        if spec:
-            models[name] = spec
-    for check_section in (_check_run, _check_fresh, _check_limits):
-        problems += check_section(content)
-    problems += _check_benchmarks(content, models)
+        with noting(problems):
+            models[name] = specs.model_spec(name, registry)
+    problems += _run_problems(content)
+    with noting(problems):
+        _check_section(params.Fresh, content, "fresh")
+    with noting(problems):
+        limits = content.get("limits", {})
+        params.checked(specs.Limits.model_validate, limits, "limits")
+    problems += _benchmark_problems(content, models)
     refuse(problems, str(path))
     return content
 
 
-def _attempt(validate: Callable[..., Any], *values: Any) -> tuple[Any, list[str]]:
-    """What `validate` makes of its arguments, else None and what it says against them."""
+@contextmanager
+def noting(problems: list[str]) -> Iterator[None]:
+    """Add to `problems` what an `InputError` says."""
     try:
-        return validate(*values), []
+        yield
     except InputError as error:
-        return None, [str(error)]
+        problems.append(str(error))
 
 
-def _problems(validate: Callable[..., Any], *values: Any) -> list[str]:
-    """What `validate` says against its arguments: nothing or one message."""
-    _, problems = _attempt(validate, *values)
-    return problems
+def _check_section(section: type[params.Section], content: Mapping[str, Any], name: str) -> Any:
+    """A section of the file as checked. Errors: `InputError`."""
+    validate = partial(section.model_validate, context=content["models"])
+    return params.checked(validate, content.get(name), name)
 
 
-def _section_problems(
-    section: type[params.Section], content: Any, name: str, registry: Any
-) -> list[str]:
-    """What is wrong with a section of the file."""
-    validate = partial(section.model_validate, context=registry)
-    return _problems(params.checked, validate, content, name)
-
-
-def _check_fresh(content: Mapping[str, Any]) -> list[str]:
-    return _section_problems(params.Fresh, content.get("fresh"), "fresh", content["models"])
-
-
-def _check_limits(content: Mapping[str, Any]) -> list[str]:
-    return _problems(
-        params.checked, specs.Limits.model_validate, content.get("limits", {}), "limits"
-    )
-
-
-def _check_run(content: Mapping[str, Any]) -> list[str]:
-    problems = _section_problems(params.Run, content.get("run"), "run", content["models"])
+def _run_problems(content: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the section `run` and the files that it names."""
+    problems = []
+    with noting(problems):
+        _check_section(params.Run, content, "run")
     if problems:
         return problems
     run = content["run"]
     for name, file in run.get("prompts", {}).items():
-        load = partial(prompts.load, name)
-        problems += _problems(params.checked, load, {name: file}, "run.prompts")
+        with noting(problems):
+            params.checked(partial(prompts.load, name), {name: file}, "run.prompts")
     folders = run.get("wordings", [])
     for folder in folders:
         files = sorted(from_root(folder).glob("*"))
         if not files:
             problems.append(f"run.wordings: {folder}: found nothing in it")
         for file in files:
-            problems += _problems(prompts.wording, file)
+            with noting(problems):
+                prompts.wording(file)
             problems += _unknown_sections([file.name])
     names = Counter(["", REVERSED, *(Path(folder).name for folder in folders)])
     repeated = [name for name, count in names.items() if count > 1]
@@ -130,23 +120,21 @@ def _unknown_sections(names: Iterable[Any]) -> list[str]:
     return [f"no section or benchmark {name!r}; there are: {sections}" for name in unknown]
 
 
-def _check_benchmarks(
+def _benchmark_problems(
     content: Mapping[str, Any], models: Mapping[str, specs.ModelSpec]
 ) -> list[str]:
+    """What is wrong with the sections of benchmarks, of those that the file names."""
     run = content.get("run")
     sections = [*content]
     if isinstance(run, Mapping) and isinstance(run.get("benchmarks"), Mapping):
         sections += run["benchmarks"]
     problems = _unknown_sections(sections)
     for name in _benchmarks():
-        if name not in sections:
-            continue
-        settings = import_module(f"tomlab.benchmarks.{name}.settings").Settings
-        validate = partial(settings.model_validate, context=content["models"])
-        section, problems_of_section = _attempt(params.checked, validate, content.get(name), name)
-        problems += problems_of_section
-        if section:
-            problems += _unknown_methods(name, section.evaluation, models)
+        if name in sections:
+            settings = import_module(f"tomlab.benchmarks.{name}.settings").Settings
+            with noting(problems):
+                section = _check_section(settings, content, name)
+                problems += _unknown_methods(name, section.evaluation, models)
     return problems
 
 
@@ -276,7 +264,10 @@ def unready(content: Mapping[str, Any], read: Mapping[str, Any]) -> Iterator[str
         if lacking:
             yield f"models.{name}: {lacking}"
         if isinstance(spec, specs.OpenAIModel | specs.AnthropicModel):
-            yield from _problems(api_key, spec, f"{spec.provider.upper()}_API_KEY")
+            problems = []
+            with noting(problems):
+                api_key(spec, f"{spec.provider.upper()}_API_KEY")
+            yield from problems
 
 
 def write(read: Mapping[str, dict[str, Any]]) -> None:
