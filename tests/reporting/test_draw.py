@@ -92,7 +92,7 @@ def test_saved_files_hold_the_numbers_are_linked_and_are_the_same_twice(tmp_path
     for name in ("toy/one", "toy/two"):
         panels = draw.grid(numbers(), 2, col="panel")
         panels.map_dataframe(draw.dots, hue="belief", palette=BELIEFS)
-        draw.legend(panels, BELIEFS, {"guessing": "--"}, hollow="paper")
+        draw.legend(panels, BELIEFS, {"guessing": "--"}, hollow="paper", grey="few groups")
         draw.save(panels, name, "A title?", "A caption.", numbers())
         stem = tmp_path / "figures" / name
         kinds = ("png", "pdf", "csv", "caption.txt")

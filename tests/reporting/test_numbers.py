@@ -76,6 +76,7 @@ def test_the_paper_stands_above_the_run_in_the_same_columns():
     assert table["source"].tolist() == ["paper"] * len(paper) + [RUN]
     assert table["value"].dtype == float
     assert numbers.beside(paper, run.iloc[:0], ["model"])["source"].eq("paper").all()
+    assert numbers.beside(paper.iloc[:0], run.iloc[:0], ["model"]).empty
     assert numbers.n_of(table, "answers", "templates") == "n = 10 answers from 10 templates"
 
 

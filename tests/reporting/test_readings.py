@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 
 from tomlab.reporting.cards import cards
-from tomlab.reporting.readings import readings
+from tomlab.reporting.readings import examples, readings
 
 TEXTS = {"correct": "(A)", "wrong": "(B)", "unparsed": "Who knows?", "error": None}
 
@@ -58,6 +58,12 @@ def test_question_without_options_has_its_gold_alone():
 def test_benchmark_may_say_in_words_what_its_columns_do_not():
     benchmark = SimpleNamespace(rule=rule, in_words=lambda item: {"question": "Who knows?"})
     assert readings(benchmark, *run(("wrong", "none")))["question"].tolist() == ["Who knows?"]
+
+
+def test_items_alone_are_cards_without_an_answer():
+    page = examples(TOY, run(("wrong", "none"))[0])
+    assert "She is at the till." in page.data and "A) Yes" in page.data
+    assert "Answer" not in page.data.replace("Right answer", "")
 
 
 def test_every_kind_is_shown_before_another_answer_of_one():

@@ -51,6 +51,8 @@ def test_missing_numbers_are_dashes_and_counts_stay_whole():
     frame = frame.assign(n=pd.array([pd.NA], "Int64"), n_groups=pd.array([pd.NA], "Int64"))
     assert in_words(frame).to_dict("records") == [{"Value": "–", "n": "–"}]
     assert list(in_words(pd.DataFrame({"paper": [154.0, np.nan]}))["Paper"]) == ["154", "–"]
+    assert list(in_words(pd.DataFrame({"text": [["a_b", "c"]]}))["As written"]) == ["a_b, c"]
+    assert list(in_words(pd.DataFrame({"n_groups": [3]}), WORDING)) == ["Entity sets"]
 
 
 def test_named_index_is_shown_and_a_bare_one_is_not():
@@ -132,6 +134,8 @@ def test_a_table_is_saved_in_three_forms(tmp_path, monkeypatch):
     assert page in table.data
     assert "<script>" not in page and page.count("&lt;script&gt;") == 2
     assert "A note." in page
+    tables.table(frame, "toy/two", "A table of its own numbers.")
+    pd.testing.assert_frame_equal(pd.read_csv(stem.with_name("two.csv")), frame)
     assert "\\toprule" in stem.with_suffix(".tex").read_text(encoding="utf-8")
 
 
