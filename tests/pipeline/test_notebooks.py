@@ -151,7 +151,7 @@ def test_released_file_runs_from_generation_to_the_figures(released):
     check_stages(released, *chain("bigtom"))
     items = tidy.read("items", released.root / "results/items/bigtom.parquet")
     assert len(items) == 6 * 25
-    assert items["source"].unique().tolist() == ["released:bigtom"]
+    assert items["source"].unique().tolist() == ["released:released"]  # by the name of the file
 
 
 def test_filtering_lists_what_the_ledger_says(released):
