@@ -79,11 +79,11 @@ EDGES = [(name, other) for name, others in IMPORTS.items() for other in sorted(o
 
 def benchmark(name: str) -> str | None:
     """The benchmark that a module belongs to."""
-    own = set(name.split(".")) & set(BENCHMARKS)
-    return own.pop() if own else None
+    benchmarks = set(name.split(".")) & set(BENCHMARKS)
+    return benchmarks.pop() if benchmarks else None
 
 
-def told(edges: list[tuple[str, str]]) -> str:
+def in_words(edges: list[tuple[str, str]]) -> str:
     return "\n".join(f"{FILES[name]} imports {other}" for name, other in edges)
 
 
@@ -93,12 +93,12 @@ def test_every_module_has_its_level():
 
 def test_every_import_is_of_a_module_that_is_there():
     lost = [(name, other) for name, other in EDGES if other not in FILES]
-    assert not lost, told(lost)
+    assert not lost, in_words(lost)
 
 
 def test_no_module_imports_upwards():
     up = [(name, other) for name, other in EDGES if RANK[part(other)] < RANK[part(name)]]
-    assert not up, told(up)
+    assert not up, in_words(up)
 
 
 def test_packages_of_a_level_import_from_left_to_right_or_not_at_all():
@@ -119,7 +119,7 @@ def test_no_benchmark_knows_another():
         for name, other in EDGES
         if benchmark(name) and benchmark(other) and benchmark(name) != benchmark(other)
     ]
-    assert not across, told(across)
+    assert not across, in_words(across)
 
 
 def test_no_module_imports_itself_by_way_of_others():

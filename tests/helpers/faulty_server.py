@@ -47,9 +47,6 @@ BROKEN = Act(status=500)
 DROPPED = Act(drop=True)
 MALFORMED = Act(body='{"choices": [{"message": {"cont')
 NO_CHOICES = Act(body='{"id": "x"}')
-EMPTY = Act(text="")
-UNAUTHORIZED = Act(status=401)
-NOT_FOUND = Act(status=404)
 
 
 @dataclass(frozen=True)

@@ -2,23 +2,18 @@
 
 import json
 import shutil
-from importlib.util import module_from_spec, spec_from_file_location
 from types import SimpleNamespace
 from urllib.parse import urlencode
 
+import browse_speed
 import pandas as pd
 import pytest
 
 from tomlab.benchmarks import bigtom
 from tomlab.errors import InputError
-from tomlab.paths import ROOT
 from tomlab.pipeline import browser
 from tomlab.pipeline.browser import data
 from tomlab.records.published import Wording
-
-_SPEC = spec_from_file_location("browse_speed", ROOT / "checks" / "browse_speed.py")
-speed = module_from_spec(_SPEC)
-_SPEC.loader.exec_module(speed)
 
 TITLES = {"bigtom": "BigToM", "fantom": "FANToM"}
 METHODS = {"0-shot": "0-shot", "1-shot": "one example"}
@@ -50,31 +45,31 @@ def answered(item: dict, response: str | None, **of: str) -> dict:
     return row | {"completion_tokens": 3} | of
 
 
-def found(items: list[dict], rows: list[dict]) -> dict:
+def page_data(items: list[dict], rows: list[dict]) -> dict:
     responses = pd.DataFrame(rows)
     table = pd.DataFrame(items)
     return data(bigtom, WORDING, table, responses, bigtom.score(table, responses))
 
 
-def row(of: dict, number: int, kind: str = "answers") -> dict:
-    """One row of the data by name."""
-    found = {}
-    for name, column in of[kind].items():
+def row(content: dict, number: int) -> dict:
+    """One answer of the data by name."""
+    values = {}
+    for name, column in content["answers"].items():
         code = column["codes"][number]
-        found[name] = None if code < 0 else column["values"][code]
-    return found
+        values[name] = None if code < 0 else column["values"][code]
+    return values
 
 
 # ---- The data
 
 
 def test_a_row_tells_whose_answer_it_is_the_verdict_and_the_rule():
-    of = found([item(1)], [answered(item(1), f"Answer: b){WRONG}", method="1-shot")])
-    own = row(of, 0)
-    assert (own["model"], own["method"], own["outcome"]) == ("one", "1-shot", "wrong")
-    assert own["score"] == 0
-    assert own["rule"] == 'leads with the key behind "Answer:"'
-    assert json.loads(own["details"]) == [
+    content = page_data([item(1)], [answered(item(1), f"Answer: b){WRONG}", method="1-shot")])
+    answer = row(content, 0)
+    assert (answer["model"], answer["method"], answer["outcome"]) == ("one", "1-shot", "wrong")
+    assert answer["score"] == 0
+    assert answer["rule"] == 'leads with the key behind "Answer:"'
+    assert json.loads(answer["details"]) == [
         ["Ended", "stop"],
         ["Read as", WRONG],
         ["By the released rule", "wrong"],
@@ -82,45 +77,25 @@ def test_a_row_tells_whose_answer_it_is_the_verdict_and_the_rule():
 
 
 def test_of_two_options_that_were_exchanged_the_one_shown_under_the_key_counts():
-    of = found([item(1)], [answered(item(1), "Answer: b)", sample=1, asked_as="reversed")])
-    assert (row(of, 0)["asked_as"], row(of, 0)["outcome"]) == ("reversed", "correct")
+    content = page_data([item(1)], [answered(item(1), "Answer: b)", sample=1, asked_as="reversed")])
+    assert (row(content, 0)["asked_as"], row(content, 0)["outcome"]) == ("reversed", "correct")
     # A log from elsewhere has an order of its own, which the page shows.
     log = answered(item(1), "Answer: b)", sample=2, options_shown=json.dumps([WRONG, RIGHT]))
-    of = found([item(1)], [answered(item(1), "Answer: b)"), log])
-    assert [row(of, n)["options"] for n in (0, 1)] == [None, log["options_shown"]]
-    assert [row(of, n)["outcome"] for n in (0, 1)] == ["wrong", "correct"]
+    content = page_data([item(1)], [answered(item(1), "Answer: b)"), log])
+    assert [row(content, n)["options"] for n in (0, 1)] == [None, log["options_shown"]]
+    assert [row(content, n)["outcome"] for n in (0, 1)] == ["wrong", "correct"]
 
 
 def test_no_text_of_an_item_stands_twice():
     items = [item(1), item(1, "false_belief"), item(2)]
-    of = found(items, [answered(each, "a)", model=m) for each in items for m in ("one", "two")])
-    assert of["answers"]["item_id"]["codes"] == [0, 0, 1, 1, 2, 2]
-    assert of["answers"]["item_id"]["values"] == [each["item_id"] for each in items]
-    assert of["items"]["story"]["codes"] == [0, 0, 1]
-    assert len(of["answers"]["messages"]["values"]) == 1
-    assert "Mei" not in json.dumps(of["answers"]["messages"])
-
-
-def test_values_have_names_and_methods_stand_in_the_order_of_the_names():
-    items = [item(1, "false_belief"), item(1)]
-    of = found(items, [answered(e, "a)", method=m) for m in ("1-shot", "0-shot") for e in items])
-    named = {
-        facet["name"]: dict(
-            zip(of["answers"][facet["name"]]["values"], facet["labels"], strict=True)
-        )
-        for facet in of["facets"]
-    }
-    assert named["condition"] == {"false_belief": "false belief", "true_belief": "true belief"}
-    assert list(named["method"].items()) == [*METHODS.items()]
-
-
-def test_benchmark_without_words_of_its_own_has_those_that_hold_for_all():
-    one = item(1) | {"question_type": "belief"}
-    table, responses = pd.DataFrame([one]), pd.DataFrame([answered(one, "a)")])
-    benchmark = SimpleNamespace(NAME="doors", rule=lambda item, answer: "the key")
-    of = data(benchmark, WORDING, table, responses, bigtom.score(table, responses))
-    assert [facet["name"] for facet in of["facets"][4:]] == ["question_type", "source"]
-    assert (of["gold"], of["judge"], row(of, 0)["question_type"]) == ("text", "", "belief")
+    content = page_data(
+        items, [answered(each, "a)", model=m) for each in items for m in ("one", "two")]
+    )
+    assert content["answers"]["item_id"]["codes"] == [0, 0, 1, 1, 2, 2]
+    assert content["answers"]["item_id"]["values"] == [each["item_id"] for each in items]
+    assert content["items"]["story"]["codes"] == [0, 0, 1]
+    assert len(content["answers"]["messages"]["values"]) == 1
+    assert "Mei" not in json.dumps(content["answers"]["messages"])
 
 
 def test_column_that_items_lack_is_named_with_the_file_that_asks_for_it():
@@ -130,18 +105,12 @@ def test_column_that_items_lack_is_named_with_the_file_that_asks_for_it():
         data(bigtom, WORDING, table.drop(columns="variable"), responses, scores)
 
 
-def test_a_failed_request_has_its_error_in_the_place_of_an_answer():
-    of = found([item(1)], [answered(item(1), None)])
-    assert row(of, 0)["response"] is None
-    assert row(of, 0)["error"] == "no connection"
-
-
 def test_an_answer_without_a_score_has_no_verdict():
     responses = pd.DataFrame([answered(item(1), "b)"), answered(item(1), "Let me see.", sample=1)])
     table = pd.DataFrame([item(1)])
-    of = data(bigtom, WORDING, table, responses, bigtom.score(table, responses[:1]))
-    assert [row(of, 1)[name] for name in ("outcome", "rule", "score")] == ["", None, None]
-    assert row(of, 1)["condition"] == "true_belief"
+    content = data(bigtom, WORDING, table, responses, bigtom.score(table, responses[:1]))
+    assert [row(content, 1)[name] for name in ("outcome", "rule", "score")] == ["", None, None]
+    assert row(content, 1)["condition"] == "true_belief"
 
 
 def of_omnitom(own: dict, score: dict) -> dict:
@@ -167,26 +136,17 @@ LABELS = [["0", {"order": ["0", "1", "2"]}]]
 LABELLED = {"outcome": "wrong", "score": 0.0, "judge": "", "detail": json.dumps(LABELS)}
 
 
-def test_who_decided_on_matches_is_told_with_the_verdict():
-    of = of_omnitom({"question_type": "extraction"}, EXTRACTED | {"judge": "llm"})
-    assert ["Matches decided by", "llm"] in json.loads(row(of, 0)["details"])
-    assert json.loads(row(of, 0)["table"]) == ALIGNED
-
-
 def test_hostile_texts_reach_the_page_as_they_are_in_plain_ascii(tmp_path):
-    browser.write_page(tmp_path, "bigtom", TITLES, found([item(1)], [answered(item(1), HOSTILE)]))
+    browser.write_page(
+        tmp_path, "bigtom", TITLES, page_data([item(1)], [answered(item(1), HOSTILE)])
+    )
     text = (tmp_path / "bigtom.js").read_text(encoding="utf-8")
     assert text.isascii()
     assert "<" not in text and "\n" not in text.rstrip("\n") and "\0" not in text
-    told = json.loads(text.removeprefix("browse(").removesuffix(");\n"))
-    assert row(told, 0)["response"] == HOSTILE
-
-
-def test_nothing_comes_from_elsewhere(tmp_path):
-    browser.write_page(tmp_path, "bigtom", TITLES, found([item(1)], [answered(item(1), "a)")]))
+    content = json.loads(text.removeprefix("browse(").removesuffix(");\n"))
+    assert row(content, 0)["response"] == HOSTILE
     page = (tmp_path / "bigtom.html").read_text(encoding="utf-8")
     assert "http" not in page and 'src="bigtom.js"' in page and 'href="../index.html"' in page
-    assert '<a href="bigtom.html" aria-current=page>BigToM</a>' in page
 
 
 # ---- The page
@@ -194,8 +154,8 @@ def test_nothing_comes_from_elsewhere(tmp_path):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A page of 20,000 answers, some of them hostile."""
-    items = [item(n, c) for n in range(1250) for c in ("true_belief", "false_belief")]
+    """A page of 2,000 answers, some of them hostile."""
+    items = [item(n, c) for n in range(125) for c in ("true_belief", "false_belief")]
     rows = [
         answered(
             each,
@@ -209,10 +169,10 @@ def folder(tmp_path_factory):
     ]
     rows[0]["response"], rows[2]["response"] = HOSTILE, f"a) {LONG}"
     target = tmp_path_factory.mktemp("browse")
-    browser.write_page(target, "bigtom", TITLES, found(items, rows))
+    browser.write_page(target, "bigtom", TITLES, page_data(items, rows))
     for name, score in {"extraction": EXTRACTED, "labelling": LABELLED}.items():
-        of = of_omnitom({"question_type": name}, score)
-        browser.write_page(target / name, "omnitom", {"omnitom": "OmniToM"}, of)
+        content = of_omnitom({"question_type": name}, score)
+        browser.write_page(target / name, "omnitom", {"omnitom": "OmniToM"}, content)
     return target
 
 
@@ -222,7 +182,7 @@ def chromium():
     if not shutil.which("chromium"):
         pytest.skip("needs chromium")
     with playwright.sync_playwright() as driver:
-        yield speed.launched(driver)
+        yield browse_speed.launched(driver)
 
 
 @pytest.fixture
@@ -255,21 +215,21 @@ def address(number: int, condition: str, model: str, method: str = "0-shot") -> 
 
 def test_filters_narrow_the_rows_and_stand_in_the_address(opened):
     page = opened()
-    assert page.inner_text("#count") == "20,000 of 20,000 answers"
-    page.get_by_role("checkbox", name="one 5,000").check()
+    assert page.inner_text("#count") == "2,000 of 2,000 answers"
+    page.get_by_role("checkbox", name="one 500").check()
     page.get_by_role("checkbox", name="wrong").check()
-    assert page.inner_text("#count") == "2,500 of 20,000 answers"
+    assert page.inner_text("#count") == "250 of 2,000 answers"
     page.wait_for_function("location.hash.includes('outcome=wrong')")
     again = opened(model="one", outcome="wrong")
-    assert again.inner_text("#count") == "2,500 of 20,000 answers"
+    assert again.inner_text("#count") == "250 of 2,000 answers"
     again.get_by_role("button", name="Clear").click()
-    assert again.inner_text("#count") == "20,000 of 20,000 answers"
+    assert again.inner_text("#count") == "2,000 of 2,000 answers"
 
 
 def test_search_finds_words_of_story_and_answer_together(opened):
-    page = opened(q="NUMBER 1249, three")
-    assert page.inner_text("#count") == "4 of 20,000 answers"
-    assert opened(q="nowhere").inner_text("#count") == "0 of 20,000 answers"
+    page = opened(q="NUMBER 124, three")
+    assert page.inner_text("#count") == "4 of 2,000 answers"
+    assert opened(q="nowhere").inner_text("#count") == "0 of 2,000 answers"
 
 
 def test_a_link_opens_its_sample_from_story_to_judge(opened):
@@ -311,14 +271,6 @@ def test_a_head_sorts_the_rows_and_buttons_turn_pages_of_a_hundred(opened):
     assert page.inner_text("#rows") == "101 to 200"
     page.get_by_role("button", name="Page before").click()
     assert page.get_by_role("button", name="Page before").is_disabled()
-
-
-def test_filters_stay_when_a_row_is_opened(opened):
-    page = opened()
-    page.get_by_role("checkbox", name="wrong").check()
-    page.locator("#table tbody a").nth(1).click()
-    page.wait_for_selector("#sample h3")
-    assert "outcome=wrong" in page.url and page.get_by_role("checkbox", name="wrong").is_checked()
 
 
 def test_two_models_stand_side_by_side_and_stay_so_at_the_next_item(opened):
@@ -370,11 +322,3 @@ def test_a_page_is_as_wide_as_its_window_and_accessible(opened, width):
     assert page.locator("#filters").get_attribute("open") == (None if width == 390 else "")
     found = axe.Axe().run(page, options={"preload": False}).response["violations"]
     assert [(each["id"], each["impact"]) for each in found] == []
-
-
-def test_a_keystroke_takes_less_than_a_fifth_of_a_second_of_20_000_rows(opened):
-    page = opened()
-    times = speed.keystrokes(page, "number 12 kettle")
-    assert len(times) == len("number 12 kettle")
-    # The processor's time: what else runs on the machine does not count.
-    assert max(each.busy for each in times) < 200, times

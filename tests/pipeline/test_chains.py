@@ -71,14 +71,14 @@ def start(root: Path, *options: str) -> subprocess.Popen:
 
 def run(root: Path, *options: str) -> tuple[int, str, str]:
     process = start(root, *options)
-    said, errors = process.communicate()
-    return process.returncode, said, errors
+    output, errors = process.communicate()
+    return process.returncode, output, errors
 
 
 def test_chains_run_everything_once_and_leave_the_lock_of_a_plain_run(root):
-    code, said, errors = run(root)
+    code, output, errors = run(root)
     assert code == 0, errors
-    assert said.count("Running stage") == 10
+    assert output.count("Running stage") == 10
     assert (root / "all").read_text() == "told of ant\ntold of bee\n"
     by_chains = yaml.safe_load((root / "dvc.lock").read_text())
 
@@ -87,20 +87,20 @@ def test_chains_run_everything_once_and_leave_the_lock_of_a_plain_run(root):
         assert repo.status() == {}
 
     (root / "dvc.lock").unlink()
-    code, said, _ = run(root, "CHAINS=1")
+    code, output, _ = run(root, "CHAINS=1")
     assert code == 0
-    assert said.index("'evaluation@ant-y'") < said.index("'generation@bee'")
+    assert output.index("'evaluation@ant-y'") < output.index("'generation@bee'")
     assert yaml.safe_load((root / "dvc.lock").read_text()) == by_chains
 
 
 def test_failing_chain_stops_no_other_and_is_told(root):
     (root / "make.sh").write_text("test $1 = bee || { echo no ants >&2; exit 3; }\necho told\n")
-    code, said, errors = run(root)
+    code, output, errors = run(root)
     assert code == 2
     assert "no ants" in errors
     assert "chain-ant] Error" in errors
     assert (root / "bee-y").is_file()
-    assert "Running stage 'documents'" not in said
+    assert "Running stage 'documents'" not in output
 
 
 def test_interruption_ends_both_chains(root):

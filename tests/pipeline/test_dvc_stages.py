@@ -84,8 +84,8 @@ def imported(code: str) -> Iterator[str]:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Call) and ast.unparse(node.func) == "import_module":
-            told = ast.unparse(node.args[0]).removeprefix("f").strip("'\"")
-            yield from (re.sub(r"{\w+}", name, told) for name in BENCHMARKS)
+            module = ast.unparse(node.args[0]).removeprefix("f").strip("'\"")
+            yield from (re.sub(r"{\w+}", name, module) for name in BENCHMARKS)
 
 
 @cache
@@ -97,14 +97,16 @@ def imported_by(path: Path) -> frozenset[str]:
 @cache
 def all_behind(path: Path) -> frozenset[Path]:
     """A module's file and all that it imports, and they import in turn."""
-    found, to_read = set(), {path}
+    files = set()
+    to_read = {path}
     while to_read:
-        found |= (read := to_read)
-        # What is read of the parameters, and checked of them, is in a file that a stage names.
-        names = {name for each in read for name in imported_by(each)}
-        names -= {"tomlab.pipeline.settings"}
-        to_read = {p for name in names if name.startswith("tomlab") for p in files_of(name)} - found
-    return frozenset(found)
+        file = to_read.pop()
+        files.add(file)
+        for name in imported_by(file):
+            # What is read of the parameters, and checked of them, is in a file that a stage names.
+            if name.startswith("tomlab") and name != "tomlab.pipeline.settings":
+                to_read |= files_of(name) - files
+    return frozenset(files)
 
 
 @cache
@@ -116,14 +118,15 @@ def holds_code(path: Path) -> bool:
 @cache
 def code_behind(stage: PipelineStage) -> set[str]:
     """The package's files that a stage's notebook works with, relative to the package."""
-    read = [nbformat.read(ROOT / name, as_version=4) for name in notebooks(stage)]
-    code = "\n".join(c.source for each in read for c in each.cells if c.cell_type == "code")
-    command = re.search(r"tomlab\.pipeline\.(?:start )?(\w+)", stage.cmd)[1]
-    first = {
-        path for name in (f"tomlab.pipeline.{command}", *imported(code)) for path in files_of(name)
-    }
-    files = {path for start in first for path in all_behind(start) if holds_code(path)}
-    return {path.relative_to(PACKAGE).as_posix() for path in files}
+    names = [re.search(r"tomlab\.pipeline\.\w+", stage.cmd)[0]]
+    for source in notebooks(stage):
+        cells = nbformat.read(ROOT / source, as_version=4).cells
+        names += imported("\n".join(cell.source for cell in cells if cell.cell_type == "code"))
+    files = set()
+    for name in names:
+        for path in files_of(name):
+            files |= all_behind(path)
+    return {path.relative_to(PACKAGE).as_posix() for path in files if holds_code(path)}
 
 
 def code_named(stage: PipelineStage) -> set[str]:
@@ -166,8 +169,8 @@ def test_stage_takes_its_parameters_from_its_own_file_and_depends_on_it(stage):
         return
     source, copy, settings = shlex.split(stage.cmd)[3:]
     assert Path(copy).relative_to("results/notebooks").parent.name == Path(source).parent.name
-    own = Path("results/settings") / Path(copy).relative_to("results/notebooks")
-    assert settings == own.with_suffix(".json").as_posix()
+    expected = Path("results/settings") / Path(copy).relative_to("results/notebooks")
+    assert settings == expected.with_suffix(".json").as_posix()
     assert {settings, source} <= dependencies(stage)
 
 
@@ -195,15 +198,14 @@ def test_stage_runs_again_when_code_behind_its_notebook_changes(stage):
 def test_stage_names_no_folder_that_no_stage_of_its_kind_needs(stage):
     """What is written once for all benchmarks is needed by at least one of them."""
     name, benchmark = kind(stage)
-    alike = [other for other in STAGES.values() if kind(other)[0] == name]
-    needed = {
-        each.replace(f"/{kind(other)[1]}/", f"/{benchmark}/")
-        for other in alike
-        for each in code_behind(other)
-    }
+    needed = set()
+    for similar in STAGES.values():
+        if kind(similar)[0] == name:
+            folder = f"/{kind(similar)[1]}/"
+            needed |= {file.replace(folder, f"/{benchmark}/") for file in code_behind(similar)}
     # Prompts are read, not imported.
-    code = {place for place in code_named(stage) if not place.endswith("/prompts")}
-    assert {place for place in code if not any(lies_in(file, {place}) for file in needed)} == set()
+    code = [folder for folder in code_named(stage) if not folder.endswith("/prompts")]
+    assert [folder for folder in code if not any(lies_in(file, [folder]) for file in needed)] == []
 
 
 def out_of_date_by(file: str) -> set[str]:
@@ -218,21 +220,11 @@ def test_what_decides_an_answer_makes_the_stages_that_ask_out_of_date(file):
     assert out_of_date_by(file) == {*ASKING, "documents"}
 
 
-def test_a_way_of_asking_items_leaves_the_stages_that_write_items_alone():
-    for file in ("likelihood.py", "evaluation.py", "taken.py", "techniques/__init__.py"):
-        later = out_of_date_by(f"asking/{file}")
-        assert "evaluation" in later
-        assert "generation" not in later, file
-
-
-def test_settings_run_again_when_the_check_of_entries_changes():
-    assert {"src/tomlab/models/specs.py", "src/tomlab/params.py"} <= dependencies(SETTINGS)
-
-
 def test_verdicts_are_no_dependency_of_the_stages_that_write_items():
-    made = [stage for stage in STAGES.values() if kind(stage)[0] == "generation"]
-    files = {file for stage in made for file in code_behind(stage)}
-    assert not [file for file in files if file.endswith(("/scoring.py", "/metrics.py"))]
+    for stage in STAGES.values():
+        if kind(stage)[0] == "generation":
+            files = code_behind(stage)
+            assert not [file for file in files if file.endswith(("/scoring.py", "/metrics.py"))]
 
 
 def test_no_benchmark_is_named_in_the_stages():
@@ -253,8 +245,8 @@ def test_benchmark_that_is_left_out_is_left_out_of_everything(tmp_path):
     del content["run"]["benchmarks"]["bigtom"]
     repository(tmp_path, content)
     with Repo(tmp_path) as repo:
-        left = {s.name for s in repo.index.stages}
-    assert left == {"settings", *(name for name in STAGES if "bigtom" not in name)}
+        stages = {stage.name for stage in repo.index.stages}
+    assert stages == {"settings", *(name for name in STAGES if "bigtom" not in name)}
 
 
 def test_needless_code_is_there_and_no_stage_names_it():
@@ -276,27 +268,10 @@ def test_name_that_a_shell_would_run_is_refused_before_a_shell_sees_it(command, 
     repository(tmp_path, content)
     for folder in ("data", "forms", "notebooks", "src"):
         (tmp_path / folder).symlink_to(ROOT / folder)
-    done = subprocess.run(
-        command.split(),
-        cwd=tmp_path,
-        env=environment(tmp_path),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode != 0
-    said = done.stdout + done.stderr
+    options = {"cwd": tmp_path, "env": environment(tmp_path), "capture_output": True, "text": True}
+    process = subprocess.run(command.split(), check=False, **options)
+    assert process.returncode != 0
+    output = process.stdout + process.stderr
     for name in (model, benchmark):
-        assert re.search(rf"{name}.*at most 100 letters, digits, - and _ alone", said)
+        assert re.search(rf"{name}.*at most 100 letters, digits, - and _ alone", output)
     assert list(tmp_path.rglob("of_*")) == []
-
-
-def test_what_is_left_of_a_failed_run_is_no_part_of_the_results(tmp_path):
-    shutil.copyfile(ROOT / ".dvcignore", tmp_path / ".dvcignore")
-    repository(tmp_path, params.load())
-    for name in ("bigtom.ipynb", "bigtom.failed.ipynb"):
-        (tmp_path / name).touch()
-    with Repo(tmp_path) as repo:
-        left = {Path(path).name for path in repo.dvcignore.find(repo.dvcfs.repo.fs, str(tmp_path))}
-    assert "bigtom.ipynb" in left
-    assert "bigtom.failed.ipynb" not in left

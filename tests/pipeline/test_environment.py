@@ -69,11 +69,11 @@ def conda_python() -> str:
     return python
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda m: "-".join(list(m.values())[::2][:3]))
-def test_lock_has_one_version_of_every_direct_dependency_on_every_machine(machine):
-    versions = locked(machine)
-    assert {name for name in direct() if len(versions.get(name, [])) != 1} == set()
-    assert {name for name, found in versions.items() if len(found) > 1} == set()
+def test_lock_has_one_version_of_every_direct_dependency_on_every_machine():
+    for machine in MACHINES:
+        versions = locked(machine)
+        assert direct() <= versions.keys(), machine
+        assert {len(of_package) for of_package in versions.values()} == {1}, machine
 
 
 def test_every_package_of_the_lock_has_hashes():
@@ -82,19 +82,14 @@ def test_every_package_of_the_lock_has_hashes():
         assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", each) for each in hashes), pin.name
 
 
-@pytest.mark.parametrize("address", ["://", "--index-url", "--extra-index", "--find-links", "@"])
-def test_lock_names_no_registry(address):
-    assert address not in LOCK
+def test_lock_names_no_registry():
+    assert not re.search("://|--index-url|--extra-index|--find-links|@", LOCK)
 
 
-def test_conda_users_get_every_direct_dependency_and_nothing_else():
-    assert set(conda_pins()) == direct()
-
-
-def test_conda_users_get_the_locked_versions():
-    alike = [m for m in MACHINES if m["python_version"] == conda_python()]
-    assert alike
-    for machine in alike:
+def test_conda_users_get_the_locked_versions_of_every_direct_dependency_and_nothing_else():
+    machines = [m for m in MACHINES if m["python_version"] == conda_python()]
+    assert machines
+    for machine in machines:
         versions = locked(machine)
         assert conda_pins() == {name: versions[name][0] for name in direct()}
 
@@ -118,5 +113,5 @@ def test_lab_starts_for_root_whom_jupyter_refuses(tmp_path, user, is_allowed):
     whoami.chmod(0o755)
     own = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     command = ["make", "--dry-run", "--directory", str(ROOT), "lab"]
-    done = subprocess.run(command, env=own, capture_output=True, text=True, check=True)
-    assert ("--allow-root" in done.stdout) == is_allowed
+    process = subprocess.run(command, env=own, capture_output=True, text=True, check=True)
+    assert ("--allow-root" in process.stdout) == is_allowed

@@ -22,10 +22,11 @@ METRIC |= {"ci_method": "cluster jackknife"}
 
 # Runs of BigToM: of how many templates each model was asked, and who does not pass the gate.
 RUNS = {
-    "many models": ({"random": 100, "smollm2-135m": 100, "mine": 100, "other": 100, "few": 9}, ()),
-    "stopped": ({"mine": 100, "other": 100, "random": 100}, ("mine", "random")),
+    "models": (
+        {"random": 100, "smollm2-135m": 100, "mine": 100, "other": 100, "few": 9},
+        ("mine", "random"),
+    ),
     "baselines": ({"random": 100, "omniscient": 100}, ()),
-    "one model": ({"mine": 100, "random": 100}, ()),
 }
 
 
@@ -70,84 +71,72 @@ def front(results: Path) -> tuple[str, list[str]]:
     """What a run is said to find, and the texts and the figures' titles of its page."""
     cells = nbformat.read(results / "index/00_index.ipynb", as_version=4).cells
     outputs = [out for cell in cells for out in cell.get("outputs", []) if "data" in out]
-    told = [out["data"].get("text/markdown", "") for out in outputs]
-    told += [out.metadata.get("image/png", {}).get("alt", "") for out in outputs]
-    found = json.loads((results / "index/findings.json").read_text(encoding="utf-8"))
-    return found.get("bigtom", ""), [text for text in told if text]
+    texts = [out["data"].get("text/markdown", "") for out in outputs]
+    texts += [out.metadata.get("image/png", {}).get("alt", "") for out in outputs]
+    findings = json.loads((results / "index/findings.json").read_text(encoding="utf-8"))
+    return findings.get("bigtom", ""), [text for text in texts if text]
+
+
+def drawn(results: Path) -> pd.DataFrame:
+    return pd.read_csv(results / "figures/real_models/front_bigtom.csv")
+
+
+def others_findings(fronts: Path) -> list[str]:
+    """What the page says of models that others asked, by paragraph."""
+    _, texts = front(fronts / "models")
+    [findings] = [text for text in texts if "asked by others" in text]
+    return findings.split("\n\n")
 
 
 def test_front_page_tells_of_all_models_but_baselines_the_users_first(fronts):
-    found, told = front(fronts / "many models")
-    places = [found.index(f"**{name}**") for name in ("mine", "other", "SmolLM2-135M")]
+    finding, texts = front(fronts / "models")
+    places = [finding.index(f"**{name}**") for name in ("mine", "other", "SmolLM2-135M")]
     assert places == sorted(places)
-    assert found.count("falls below guessing") == 3
-    assert not [text for text in (found, *told) if "random" in text.lower()]
-    [table] = [text for text in told if "All chapters" in text]
+    assert not [text for text in (finding, *texts) if "random" in text.lower()]
+    [table] = [text for text in texts if "All chapters" in text]
     assert (table.count("/bigtom.ipynb)"), table.count("ipynb")) == (5, 5)
 
 
 def test_front_page_says_only_that_a_model_does_not_answer_where_the_gate_stops_it(fronts):
-    found, _ = front(fronts / "stopped")
-    assert "**mine** keeps .10 of them when options are swapped" in found
-    assert found.count("falls below guessing") == found.count("**other**") == 1
-    assert "random" not in found
-    drawn = pd.read_csv(fronts / "stopped/figures/real_models/front_bigtom.csv")
-    mine = drawn.loc[drawn["panel"].str.startswith("This run"), "model"]
-    assert {*mine} == {"mine §", "other"}
+    finding, _ = front(fronts / "models")
+    assert "**mine** keeps .10 of them when options are swapped" in finding
+    assert finding.count("falls below guessing") == 2
+    rows = drawn(fronts / "models")
+    run = rows.loc[rows["panel"].str.startswith("This run"), "model"]
+    assert {"mine §", "other"} <= {*run}
 
 
 def test_front_page_of_baselines_alone_says_that_nothing_is_concluded(fronts):
-    found, told = front(fronts / "baselines")
-    assert found == ""
-    assert [text for text in told if "only baselines" in text]
-    drawn = pd.read_csv(fronts / "baselines/figures/real_models/front_bigtom.csv")
-    assert not {"random", "omniscient"} & {*drawn["model"]}
+    finding, texts = front(fronts / "baselines")
+    assert finding == ""
+    assert [text for text in texts if "only baselines" in text]
+    assert not {"random", "omniscient"} & {*drawn(fronts / "baselines")["model"]}
 
 
-def test_front_page_draws_others_models_and_this_runs_in_panels_of_their_own(fronts):
-    _, told = front(fronts / "one model")
-    drawn = pd.read_csv(fronts / "one model/figures/real_models/front_bigtom.csv")
-    panels = drawn.groupby("panel")["model"].agg(set)
-    [run] = [panel for panel in panels.index if panel.startswith("This run")]
+def test_front_page_draws_others_models_in_panels_of_their_own_what_can_be_gated_first(fronts):
+    rows = drawn(fronts / "models")
+    panels = rows.groupby("panel", sort=False)["model"].agg(set)
     [copied] = [panel for panel in panels.index if "always A" in panel]
     [by_likelihood] = [panel for panel in panels.index if "likelihood" in panel]
-    assert (len(panels), panels[run]) == (4, {"mine"})
+    assert len(panels) == 4
     assert (len(panels[copied]), len(panels[by_likelihood])) == (8, 20)
-    assert "Gemini 2.5 Pro" not in panels[copied]
-    own = drawn[drawn["panel"] == copied].set_index(["model", "part"])["value"]
-    assert own["Claude Opus 4.6", "both right"] == 0.975
-    [findings] = [text for text in told if "asked by others" in text]
-    assert findings.index("Claude Opus 4.6") < findings.index("this run")
-
-
-def test_front_page_leads_with_what_can_be_gated_and_marks_what_cannot(fronts):
-    _, told = front(fronts / "one model")
-    drawn = pd.read_csv(fronts / "one model/figures/real_models/front_bigtom.csv")
-    panels = [*dict.fromkeys(drawn["panel"])]
-    marked = [panel for panel in panels if "§" in panel]
-    assert len(marked) == 1
-    assert "always A" in marked[0]
-    [by_likelihood] = [panel for panel in panels if "likelihood" in panel]
-    assert panels.index(by_likelihood) < panels.index(marked[0])
-    [findings] = [text for text in told if "asked by others" in text]
-    gated, ungated, simpletom = findings.split("\n\n")[1:4]
-    assert "§" not in gated
-    assert "§" in ungated
-    assert "§" in simpletom
+    assert [*panels.index].index(by_likelihood) < [*panels.index].index(copied)
+    assert "§" in copied and "§" not in by_likelihood
+    values = rows[rows["panel"] == copied].set_index(["model", "part"])["value"]
+    assert values["Claude Opus 4.6", "both right"] == 0.975
 
 
 def test_front_page_counts_only_differences_that_chance_does_not_explain(fronts):
     """Of the models that copied an answer, one finds true belief harder after Holm's correction."""
-    _, told = front(fronts / "one model")
-    [findings] = [text for text in told if "asked by others" in text]
-    gated, ungated = findings.split("\n\n")[1:3]
-    assert "for 1 of 9 models (Claude Sonnet 4.6)" in ungated
+    _, gated, ungated, simpletom, *_ = others_findings(fronts)
     assert "for 12 of 20 models" in gated
+    assert "for 1 of 9 models (Claude Sonnet 4.6)" in ungated
+    assert ["§" in text for text in (gated, ungated, simpletom)] == [False, True, True]
 
 
 def test_front_page_draws_peoples_three_scores_with_both_intervals(fronts):
-    drawn = pd.read_csv(fronts / "one model/figures/real_models/front_bigtom.csv")
-    people = drawn[drawn["panel"].str.startswith("People")]
+    rows = drawn(fronts / "models")
+    people = rows[rows["panel"].str.startswith("People")]
     wide = people.pivot(index="model", columns="part", values="value")
     assert wide["true belief"].tolist() == wide["false belief"].tolist() == [0.9875, 0.9875]
     assert wide["both right"].tolist() == [0.975, 0.975]
@@ -156,13 +145,11 @@ def test_front_page_draws_peoples_three_scores_with_both_intervals(fronts):
 
 def test_each_figure_of_the_front_page_is_told_by_its_own_text(fronts):
     """A picture in the book takes its text from its cell, so a cell draws one."""
-    cells = nbformat.read(fronts / "one model/index/00_index.ipynb", as_version=4).cells
-    alts = []
-    for cell in chapter(nbformat.from_dict({"cells": cells})).cells:
-        pictures = [out for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
-        assert len(pictures) <= 1
-        if pictures:
-            alts.append(cell.metadata["mystnb"]["image"]["alt"])
+    notebook = nbformat.read(fronts / "models/index/00_index.ipynb", as_version=4)
+    cells = [cell for cell in chapter(notebook).cells if "mystnb" in cell.metadata]
+    for cell in cells:
+        assert sum("image/png" in output.get("data", {}) for output in cell.outputs) == 1
+    alts = [cell.metadata["mystnb"]["image"]["alt"] for cell in cells]
     assert [alt.split(":")[0] for alt in alts] == ["BigToM", "SimpleToM"]
 
 

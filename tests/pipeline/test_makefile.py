@@ -43,8 +43,8 @@ def test_help_lists_every_target_that_readers_are_told_of(fresh_clone):
 @pytest.mark.parametrize("place", ["HOME", "XDG_CACHE_HOME", "UV_CACHE_DIR"])
 def test_a_cache_that_cannot_be_written_is_named_at_once(place, fresh_clone):
     (fresh_clone / "file").touch()
-    done = made(fresh_clone, "figures", **{place: str(fresh_clone / "file")})
-    assert done.returncode != 0
-    assert str(fresh_clone / "file") in done.stdout
-    assert "UV_CACHE_DIR=" in done.stdout
+    process = made(fresh_clone, "figures", **{place: str(fresh_clone / "file")})
+    assert process.returncode != 0
+    assert str(fresh_clone / "file") in process.stdout
+    assert "UV_CACHE_DIR=" in process.stdout
     assert not (fresh_clone / ".venv").exists()

@@ -2,7 +2,6 @@
 
 import ast
 import re
-from importlib import import_module
 
 import nbformat
 import pytest
@@ -45,16 +44,3 @@ def test_what_is_not_drawn_has_a_reason(name):
     for where, (_, has, drawn, why) in listed(name).items():
         assert has in ("numbers", "drawn", "texts"), where
         assert drawn or why, where
-
-
-@each_paper
-def test_every_published_table_has_a_place_that_is_listed(name):
-    tables = import_module(f"tomlab.benchmarks.{name}.paper").PUBLICATION.tables
-    places = re.findall(
-        r"(?:Table|App\.|§)\s*[\w.]+\d|App\. [A-Z]",
-        "; ".join(place for place, _ in tables.values()),
-    )
-    entries = " ".join(listed(name))
-    assert {place.split(",")[0] for place in places if place.startswith("Table")} <= set(
-        re.findall(r"Table \d+", entries)
-    )

@@ -47,9 +47,9 @@ def lab(tmp_path_factory):
             content["run"] |= {"benchmarks": {"simpletom": own}, "models": ["toy"]}
             content["simpletom"]["filtering"]["llm_rated"] = 3
 
-        made = laboratory(root, change)
-        made.run(*STAGES)
-        yield made
+        prepared = laboratory(root, change)
+        prepared.run(*STAGES)
+        yield prepared
 
 
 def page(lab, stage):
@@ -73,9 +73,9 @@ def test_every_story_is_asked_in_every_wording_but_the_one_in_another_form(lab):
 
 
 def test_page_names_the_question_in_another_form_by_file_and_row(lab):
-    shown = page(lab, "generation@simpletom")
-    assert "judgment-qa/test.jsonl, row 1" in shown
-    assert ODD["question"] in shown
+    output = page(lab, "generation@simpletom")
+    assert "judgment-qa/test.jsonl, row 1" in output
+    assert ODD["question"] in output
 
 
 def test_page_of_an_evaluation_says_that_there_are_no_twins(lab):
@@ -85,6 +85,6 @@ def test_page_of_an_evaluation_says_that_there_are_no_twins(lab):
 
 
 def test_ratings_stand_in_a_table(lab):
-    shown = page(lab, "filtering@simpletom")
-    assert re.search(r"rated 3 stories", shown)
-    assert "unethicality" in shown
+    output = page(lab, "filtering@simpletom")
+    assert re.search(r"rated 3 stories", output)
+    assert "unethicality" in output

@@ -45,10 +45,10 @@ def s3(monkeypatch) -> Iterator[str]:
 
 def dvc(root: Path, *arguments: str) -> None:
     command = [sys.executable, "-m", "dvc", *arguments]
-    done = subprocess.run(
+    process = subprocess.run(
         command, cwd=root, env={**os.environ}, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
 
 
 def repository(root: Path, server: str) -> Path:

@@ -16,7 +16,7 @@ from tomlab.benchmarks.fantom.items.sets import read_sets
 from tomlab.benchmarks.omnitom.items import records
 from tomlab.benchmarks.omnitom.items import writing as omnitom_writing
 from tomlab.benchmarks.simpletom.items import writing as simpletom_writing
-from tomlab.judging import grading, rewordings
+from tomlab.judging import grading
 from tomlab.models.specs import model_spec
 from tomlab.paths import DATA, ROOT
 from tomlab.pipeline.run_notebook import declared
@@ -33,36 +33,25 @@ EVALUATIONS = [path for path in SOURCES if path.parent.name == "3_evaluation"]
 def answers(tmp_path_factory) -> dict[str, pd.DataFrame]:
     """The responses of `random` on a few templates: with all seeds 0 (""), and with one of them 1."""
     entry = {"provider": "baseline", "model": "random", "groups": {"bigtom": {"0-shot": GROUPS}}}
-    spec, items = (
-        model_spec("random", {"random": entry}),
-        bigtom.compose(TEMPLATES.head(3 * GROUPS)),
-    )
-    found = {}
+    spec = model_spec("random", {"random": entry})
+    items = bigtom.compose(TEMPLATES.head(3 * GROUPS))
+    tables = {}
     for name in ("", "draw_seed", "sampling_seed"):
-        seeds = {"draw_seed": 0, "sampling_seed": 0} | ({name: 1} if name else {})
-        questions = evaluation.plan(bigtom, items, spec, ["0-shot"], seed=seeds["draw_seed"])
-        asked = evaluation.evaluate(bigtom, questions, spec, seed=seeds["sampling_seed"])
-        found[name] = asyncio.run(asked)
-    return found
-
-
-@pytest.mark.parametrize("path", EVALUATIONS, ids=lambda p: p.stem)
-def test_evaluation_draws_by_the_draw_seed_and_asks_by_the_sampling_seed(path):
-    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells]
-    [setup] = [cell for cell in cells if "options = {" in cell]
-    drawn, options = (re.search(rf"\n{name} = {{.*}}", setup)[0] for name in ("drawn", "options"))
-    assert '"seed": draw_seed' in drawn
-    assert '"seed": sampling_seed' in options
+        questions = evaluation.plan(bigtom, items, spec, ["0-shot"], seed=int(name == "draw_seed"))
+        seed = int(name == "sampling_seed")
+        tables[name] = asyncio.run(evaluation.evaluate(bigtom, questions, spec, seed=seed))
+    return tables
 
 
 def test_draw_seed_chooses_other_groups_and_asks_them_the_same(answers):
-    both = [answers[name].set_index("item_id").sort_index() for name in ("", "draw_seed")]
-    groups = [set(table.index.str.split("/").str[0]) for table in both]
+    before = answers[""].set_index("item_id").sort_index()
+    after = answers["draw_seed"].set_index("item_id").sort_index()
+    groups = [set(table.index.str.split("/").str[0]) for table in (before, after)]
     assert len(groups[0]) == len(groups[1]) == GROUPS
     assert groups[0] != groups[1]
-    known = both[0].index.intersection(both[1].index)
-    assert len(known) > 0
-    pd.testing.assert_frame_equal(both[0].loc[known], both[1].loc[known])
+    shared = before.index.intersection(after.index)
+    assert len(shared) > 0
+    pd.testing.assert_frame_equal(before.loc[shared], after.loc[shared])
 
 
 def test_sampling_seed_changes_what_is_answered_and_nothing_that_is_asked(answers):
@@ -96,14 +85,6 @@ def test_option_seed_turns_the_order_of_options_and_nothing_else(compose):
     orders = [table["choices"].map(tuple) for table in (before, after)]
     assert (orders[0] != orders[1]).any()
     assert orders[0].map(sorted).equals(orders[1].map(sorted))
-
-
-def test_made_seed_makes_other_answers_by_the_same_operations():
-    items = bigtom.compose(TEMPLATES)
-    first, again, other = (rewordings.constructed(items, 60, seed) for seed in (0, 0, 1))
-    pd.testing.assert_frame_equal(first, again)
-    assert not first["text"].equals(other["text"])
-    assert set(first["operation"]) == set(other["operation"])
 
 
 def test_draw_seed_changes_the_example_that_an_omnitom_prompt_shows_and_nothing_else():

@@ -65,7 +65,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
             content["bigtom"]["judges"]["llm_answers"] = 4
 
         (root / "log").mkdir()
-        made = laboratory(root, change)
+        prepared = laboratory(root, change)
         for path in (ROOT / "docs").glob("*.md"):
             shutil.copyfile(path, root / "docs" / path.name)
         (root / "notebooks").unlink()
@@ -73,10 +73,10 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
         for name in ("05_real_models", "fresh"):  # whatever the run is, they are the same
             without_code(root / f"notebooks/{name}.ipynb")
         before = STAGES.index("evaluation@bigtom-log")
-        made.run(*STAGES[:before])
-        take_log(made)
-        made.run(*STAGES[before:])
-    return made
+        prepared.run(*STAGES[:before])
+        take_log(prepared)
+        prepared.run(*STAGES[before:])
+    return prepared
 
 
 def take_log(lab: Laboratory) -> None:
@@ -84,9 +84,9 @@ def take_log(lab: Laboratory) -> None:
     items = tidy.read("items", lab.root / "results/items/bigtom.parquet")
     rows = []
     for item in items.to_dict("records"):
-        for shown in ([*item["choices"]], [*item["choices"]][::-1]):
-            said = f"{'ab'[shown.index(item['answer'])]}) {item['answer']}"
-            row = {"item_id": item["item_id"], "answer": said, "options": json.dumps(shown)}
+        for options in ([*item["choices"]], [*item["choices"]][::-1]):
+            answer = f"{'ab'[options.index(item['answer'])]}) {item['answer']}"
+            row = {"item_id": item["item_id"], "answer": answer, "options": json.dumps(options)}
             rows.append(row | {"model": "knows", "method": "0-shot"})
     pd.DataFrame(rows).to_csv(lab.root / "log.csv", index=False)
     command = [sys.executable, "-m", "tomlab.pipeline.answers", "take", "log.csv"]
@@ -114,20 +114,15 @@ def test_each_question_is_asked_twice_in_each_way(lab):
     responses = result(lab, "responses")
     n = 2 * 25 * len(ITEMS)
     assert responses["asked_as"].value_counts().to_dict() == {"": n, "reversed": n, "curt": n}
-    samples = responses.groupby("asked_as")["sample"].agg(lambda own: sorted(set(own)))
+    samples = responses.groupby("asked_as")["sample"].agg(lambda numbers: sorted(set(numbers)))
     assert samples.to_dict() == {"": [0, 1], "reversed": [2, 3], "curt": [4, 5]}
-    told = responses[responses["asked_as"] == "curt"]["messages"]
-    assert told.str.contains("Pick one: ").all()
-
-
-def test_metrics_count_each_answer_to_the_protocols_question_once(lab):
-    metrics = result(lab, "metrics")
-    assert metrics.query("metric == 'outcome_rate'")["n"].eq(2 * 25 * len(ITEMS)).all()
+    messages = responses[responses["asked_as"] == "curt"]["messages"]
+    assert messages.str.contains("Pick one: ").all()
 
 
 def test_tables_say_that_the_place_decides_and_repeats_bring_nothing(lab):
-    found = pd.read_csv(lab.root / "results/tables/bigtom/variants.csv").query("model == 'evil'")
-    values = found.set_index(["asked_as", "metric"])["value"]
+    rows = pd.read_csv(lab.root / "results/tables/bigtom/variants.csv").query("model == 'evil'")
+    values = rows.set_index(["asked_as", "metric"])["value"]
     assert values["reversed", "first_option"] == values["reversed", "same_answer"] == 0
     assert values["reversed", "both"] == 0.5
     assert values["curt", "same_answer"] == 1
@@ -147,8 +142,8 @@ def test_a_log_with_both_orders_is_drawn_passes_the_gate_and_decides_claims(lab)
     figure = pd.read_csv(lab.root / "results/figures/bigtom/figure3.csv")
     assert "log" in {*figure["model"]}
     claims = pd.read_csv(tables / "claims/claims.csv").set_index(["id", "evidence"])
-    found = claims.loc[("stated-belief-anchors", "Logs")]
-    assert (found["verdict"], found["difference"]) == ("inconclusive", 0)
+    row = claims.loc[("stated-belief-anchors", "Logs")]
+    assert (row["verdict"], row["difference"]) == ("inconclusive", 0)
     assert claims.loc[("stated-belief-anchors", "This run"), "why"] == "the gate stops it"
 
 
@@ -182,9 +177,9 @@ def pages(lab: Laboratory) -> list[Path]:
 
 
 def test_hostile_texts_are_in_the_pages_and_nothing_of_them_is_live(lab):
-    shown = "".join(path.read_text(encoding="utf-8") for path in pages(lab))
-    assert shown.count("onerror") >= 10
-    assert "&lt;script&gt;" in shown
+    text = "".join(path.read_text(encoding="utf-8") for path in pages(lab))
+    assert text.count("onerror") >= 10
+    assert "&lt;script&gt;" in text
     for path in pages(lab):
         page = Live()
         page.feed(path.read_text(encoding="utf-8"))
@@ -198,8 +193,8 @@ def test_nothing_is_executed_in_a_browser(lab):
     for path in pages(lab):
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000"]
         command = [browser, *options, f"--user-data-dir={lab.root / 'browser'}", "--dump-dom"]
-        shown = subprocess.run(
+        process = subprocess.run(
             [*command, path.as_uri()], capture_output=True, text=True, check=True, timeout=120
         )
-        assert "tomlab</title>" in shown.stdout, path.name
-        assert "<title>pwned" not in shown.stdout, path.name
+        assert "tomlab</title>" in process.stdout, path.name
+        assert "<title>pwned" not in process.stdout, path.name

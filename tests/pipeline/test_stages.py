@@ -43,12 +43,8 @@ def test_names_come_with_their_literals(tmp_path):
     "line",
     [
         "twice = 2 * seed",
-        "path = Path('data')",
         "import json",
-        "a = b = 1",
         "a, b = 1, 2",
-        "seed: int = 0",
-        "odd = {[]: 1}",
         "seed =",
     ],
 )
@@ -93,15 +89,9 @@ CHANGES = {
         50,
         of("3_evaluation/omnitom-smollm2-135m"),
     ),
-    "models/smollm2-135m/price": (
-        {"input": 1.0, "output": 2.0},
-        {name for name in of("3_evaluation/") if name.endswith("-smollm2-135m")},
-    ),
-    "models/gpt-4o/temperature": (0.5, set()),
     "models/smollm2-135m/engines": (1, set()),
     "limits/max_cost_usd": (1, set()),
     "bigtom/generation/llm_templates": (2, of("1_generation/bigtom")),
-    "run/benchmarks/fantom/writer": ("random", of("1_generation/fantom")),
     "run/judge": (
         "random",
         of(*(f"4_judge_calibration/{name}" for name in ("bigtom", "omnitom", "simpletom"))),
@@ -110,11 +100,6 @@ CHANGES = {
         {"fantom/belief-question": "README.md"},
         of(*(f"{stage}/fantom" for stage in ("1_generation", "2_filtering", "3_evaluation"))),
     ),
-    "run/seeds/writing_seed": (
-        1,
-        of(*(f"1_generation/{name}" for name in ("bigtom", "omnitom"))),
-    ),
-    "run/seeds/option_seed": (1, of("2_filtering/")),
     "run/seeds/draw_seed": (
         1,
         of("2_filtering/", "3_evaluation/", "4_judge_calibration/"),
@@ -125,11 +110,8 @@ CHANGES = {
         | of(*(f"4_judge_calibration/{name}" for name in ("bigtom", "omnitom", "simpletom")))
         | of("6_fresh/"),
     ),
-    "run/seeds/made_seed": (1, of("4_judge_calibration/")),
-    "run/orders": (1, of("2_filtering/", "3_evaluation/")),
     "models/random/groups/fantom/short": (1, of("2_filtering/fantom")),
     "run/wordings": ([], of("3_evaluation/")),
-    "models/smollm2-135m/variants/fantom/full": (1, of("3_evaluation/fantom-smollm2-135m")),
     "run/models": (
         ["smollm2-135m", "my-vllm"],
         {f"3_evaluation/{name}-my-vllm" for name in RIGHT["run"]["benchmarks"]} | of("4_", "5_"),
@@ -151,24 +133,6 @@ def test_change_concerns_what_reads_it_and_nothing_else(change, case):
         part = part[each]
     part[name] = value
     assert concerned(READ, read_by_stages(content)) == expected
-
-
-def test_change_of_a_model_concerns_all_that_ask_it():
-    content = deepcopy(RIGHT)
-    content["models"]["smollm2-135m"]["context"] = 2048
-    asked = concerned(READ, read_by_stages(content))
-    assert {name for name in asked if "-" not in name.split("/")[1]} == of(
-        "1_generation/",
-        "2_filtering/bigtom",
-        "2_filtering/simpletom",
-        "4_judge_calibration/bigtom",
-        "4_judge_calibration/omnitom",
-        "4_judge_calibration/simpletom",
-        "6_fresh/",
-    )
-    assert {name for name in asked if name.startswith("3_")} == {
-        name for name in of("3_evaluation/") if name.endswith("-smollm2-135m")
-    }
 
 
 def test_edit_of_a_file_that_somebody_filled_in_concerns_its_readers(tmp_path):

@@ -1,4 +1,7 @@
-"""OmniToM from its stories to the figures, by both baselines, with ToMBench's questions."""
+"""OmniToM from its stories to the figures, by both baselines, with ToMBench's questions.
+
+The stories are OmniToM's released sample where it is there, else our own.
+"""
 
 import json
 from pathlib import Path
@@ -10,9 +13,12 @@ from chapters import check_figures_and_tables, check_judges, check_stages
 from laboratory import Laboratory, laboratory
 from tomlab.benchmarks.omnitom import calibration
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, read_records
-from tomlab.paths import DATA
+from tomlab.paths import DATA, ROOT
 from tomlab.records import tidy
 
+RELEASED = ROOT.parent / "shared/datasets/omnitom/gold_sample.jsonl"
+SOURCE = RELEASED if RELEASED.is_file() else DATA / "omnitom/stories.jsonl"
+N_STORIES = len(read_records(SOURCE))
 MODELS = ["random", "omniscient"]
 STAGES = [
     *("generation@omnitom", "filtering@omnitom"),
@@ -26,15 +32,15 @@ def write_tombench(folder: Path) -> Path:
     and with two.
     """
     folder.mkdir()
-    told = {category: [] for category in CATEGORIES.values()}
-    for number, record in enumerate(read_records(DATA / "omnitom" / "stories.jsonl")):
+    lines_by_category = {category: [] for category in CATEGORIES.values()}
+    for number, record in enumerate(read_records(SOURCE)):
         options = dict(zip("ABCD", ["Yes", "No", "Perhaps", "Never"], strict=True))
         if number % 2:
             options |= dict.fromkeys("CD", float("nan"))
         line = {"能力\nABILITY": "Belief", "STORY": record["story"], "QUESTION": "Is Ada right?"}
         line |= {f"OPTION-{letter}": text for letter, text in options.items()}
-        told[record["story_category"]].append(json.dumps(line | {"答案\nANSWER": "B"}))
-    for category, lines in told.items():
+        lines_by_category[record["story_category"]].append(json.dumps(line | {"答案\nANSWER": "B"}))
+    for category, lines in lines_by_category.items():
         (folder / f"{category}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return folder
 
@@ -45,18 +51,13 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
 
     def with_tombench(content: dict) -> None:
         content["run"]["models"] = MODELS
+        content["run"]["benchmarks"]["omnitom"]["source"] = str(SOURCE)
         content["omnitom"]["filtering"]["tombench"] = str(tombench)
         content["omnitom"]["evaluation"]["methods"] = ["linked", "stage1-L3", "stage2-L3"]
 
-    made = laboratory(tmp_path_factory.mktemp("lab"), with_tombench)
-    made.run(*STAGES)
-    return made
-
-
-@pytest.fixture(scope="module")
-def stories(lab) -> int:
-    """How many stories the lab has, each with one question."""
-    return len(read_records(lab.root / "data" / "omnitom" / "stories.jsonl"))
+    prepared = laboratory(tmp_path_factory.mktemp("lab"), with_tombench)
+    prepared.run(*STAGES)
+    return prepared
 
 
 def shown(lab: Laboratory, stage: str) -> str:
@@ -86,30 +87,30 @@ def test_stories_are_scored_by_the_best_judge_and_people_have_a_form(lab):
     assert 0 < json.loads(headline.read_text(encoding="utf-8"))["value"] < 1
 
 
-def test_each_question_becomes_five_items_with_the_options_in_an_order_of_their_own(lab, stories):
+def test_each_question_becomes_five_items_with_the_options_in_an_order_of_their_own(lab):
     items = tidy.read("items", lab.root / "results/items/omnitom.parquet")
     linked = items[items["question_type"] == "linked"]
-    assert len(linked) == stories * 5
-    assert linked["group_id"].nunique() == stories
+    assert len(linked) == N_STORIES * 5
+    assert linked["group_id"].nunique() == N_STORIES
     tried = [json.loads(one)["written"] for one in linked["tried"]]
     assert {"".join(sorted(written)) for written in tried} == {"AB", "ABCD"}
     assert len(set(tried)) > 5
     assert items.loc[items["question_type"] != "linked", "tried"].isna().all()
 
 
-def test_linked_accuracy_is_over_questions(lab, stories):
+def test_linked_accuracy_is_over_questions(lab):
     metrics = tidy.read("metrics", lab.root / "results/metrics/omnitom/random.parquet")
     own = metrics[metrics["metric"] == "linked_accuracy"].set_index("condition")
-    assert own.loc["all", ["n", "n_groups"]].tolist() == [stories, stories]
+    assert own.loc["all", ["n", "n_groups"]].tolist() == [N_STORIES, N_STORIES]
     unusable = metrics.query("method == 'linked' and metric == 'unusable'")
-    assert unusable["n"].tolist() == [5 * stories]
+    assert unusable["n"].tolist() == [5 * N_STORIES]
     headline = lab.root / "docs/metrics/omnitom/random/linked_linked.json"
-    assert json.loads(headline.read_text(encoding="utf-8"))["n"] == stories
+    assert json.loads(headline.read_text(encoding="utf-8"))["n"] == N_STORIES
 
 
 def test_baseline_without_an_answer_is_left_out_and_says_so(lab):
-    said = shown(lab, "evaluation@omnitom-omniscient")
-    assert "omniscient is left out of linked: no omniscient answer to it is known" in said
+    output = shown(lab, "evaluation@omnitom-omniscient")
+    assert "omniscient is left out of linked: no omniscient answer to it is known" in output
     metrics = tidy.read("metrics", lab.root / "results/metrics/omnitom/omniscient.parquet")
     assert set(metrics["method"]) == {"stage1-L3", "stage2-L3"}
 

@@ -19,7 +19,7 @@ PARAMS = "run:\n  models:\n    - ours\n\n\n\nlimits: 1\n"
 
 
 def sh(folder: Path, script: str, *, may_fail: bool = False) -> str:
-    done = subprocess.run(
+    process = subprocess.run(
         ["sh", "-ec", script],
         cwd=folder,
         env={**os.environ, **SETTINGS},
@@ -27,8 +27,8 @@ def sh(folder: Path, script: str, *, may_fail: bool = False) -> str:
         text=True,
         check=False,
     )
-    assert may_fail or done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    assert may_fail or process.returncode == 0, process.stdout + process.stderr
+    return process.stdout + process.stderr
 
 
 def write_run(folder: Path, text: str) -> None:

@@ -72,8 +72,8 @@ def project(server, tmp_path_factory):
         for name in ("toy", "smollm2-135m"):
             spec = model_spec(name, content["models"])
             own = ASKED if name == "toy" else [*ASKED, WEIGHED]
-            given = ask(own, spec, store=root / "s.sqlite", limits=Limits(), progress=False)
-            asyncio.run(given)
+            asking = ask(own, spec, store=root / "s.sqlite", limits=Limits(), progress=False)
+            asyncio.run(asking)
     files.keep(root / "s.sqlite", root / "kept", ["bigtom"])
     files.describe(root / "kept", {})
     return root
@@ -95,21 +95,23 @@ def of(project, tmp_path):
 
 def verify(root: Path, *options: str) -> tuple[int, str]:
     """The exit code of the command and what it said."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "tomlab.pipeline.answers", "verify", *options],
         env={**os.environ, "TOMLAB_ROOT": str(root)},
         capture_output=True,
         text=True,
         check=False,
     )
-    return done.returncode, done.stdout + done.stderr
+    return process.returncode, process.stdout + process.stderr
 
 
-def test_the_same_engine_says_the_same_again(of):
-    code, said = verify(of("smollm2-135m")[0])
-    assert "Files by their hashes: 1, all as listed." in said
-    assert "100.0% of 4 answers are identical to the byte" in said
-    assert code == 0
+def test_the_same_engine_says_the_same_again_and_a_server_is_not_asked(project, server):
+    before = len(server.asked)
+    code, output = verify(project)
+    assert "Files by their hashes: 2, all as listed." in output
+    assert "Not asked again, as no embedded model in `models`: toy" in output
+    assert "100.0% of 4 answers are identical to the byte" in output
+    assert (code, len(server.asked)) == (0, before)
 
 
 @pytest.mark.parametrize(("processor", "expected"), [(None, 1), ("A 1980", 0)])
@@ -119,20 +121,19 @@ def test_an_answer_changed_with_its_hash_is_found_when_asked_again(processor, ex
     own = {"origin": json.dumps({"processor": processor})} if processor else {}
     change(path, text="In the cellar.", **own)
     files.describe(root / "kept", {})
-    code, said = verify(root)
+    code, output = verify(root)
     assert code == expected
-    assert "was: 'In the cellar.'" in said
-    assert "75.0% of 4 answers are identical" in said
+    assert "was: 'In the cellar.'" in output
+    assert "75.0% of 4 answers are identical" in output
 
 
-def test_an_entry_that_sends_something_else_is_not_asked(of):
-    root, _ = of("smollm2-135m")
-    content = yaml.safe_load((root / "params.yaml").read_text())
-    content["models"]["smollm2-135m"]["context"] = 2048
-    (root / "params.yaml").write_text(yaml.safe_dump(content))
-    code, said = verify(root)
-    assert "changed entry" in said
-    assert code == 0
+def test_an_entry_that_sends_something_else_is_not_asked(project):
+    entry = SMOL | {"context": 2048}
+    spec = model_spec("smollm2-135m", {"smollm2-135m": entry})
+    sample = drawn([project / "kept/bigtom/smollm2-135m.parquet"], 4, 0)
+    compared = files.again(sample, spec, Limits())
+    assert compared["outcome"].tolist() == ["changed entry"] * 4
+    assert not compared["against"].any()
 
 
 def test_a_changed_file_is_not_the_one_that_is_listed(of):
@@ -143,23 +144,10 @@ def test_a_changed_file_is_not_the_one_that_is_listed(of):
     assert files.changed([path]) == []
 
 
-def test_a_server_is_not_asked_again(of, server):
-    before, (root, _) = len(server.asked), of("toy")
-    code, said = verify(root)
-    assert "Not asked again, as no embedded model in `models`: toy" in said
-    assert (code, len(server.asked)) == (0, before)
-
-
-def test_no_answers_are_told(of):
-    code, said = verify(of("none")[0])
-    assert "`python -m tomlab.pipeline.answers keep` writes them" in said
-    assert code == 0
-
-
 def test_a_seed_draws_one_sample(project):
-    there = answers.files([project / "kept"])
-    found = [drawn(there, 4, seed)["key"].tolist() for seed in (0, 0, 1, 2, 3)]
-    assert [len(keys) for keys in found] == [4] * 5
-    assert found[0] == found[1]
-    assert len(set(map(tuple, found))) > 1
-    assert len(drawn(there, 100, 0)) == 7
+    kept_files = answers.files([project / "kept"])
+    samples = [drawn(kept_files, 4, seed)["key"].tolist() for seed in (0, 0, 1, 2, 3)]
+    assert [len(keys) for keys in samples] == [4] * 5
+    assert samples[0] == samples[1]
+    assert len(set(map(tuple, samples))) > 1
+    assert len(drawn(kept_files, 100, 0)) == 7

@@ -18,9 +18,8 @@ from tomlab.benchmarks.simpletom.metrics import metrics
 from tomlab.paths import PUBLISHED, ROOT
 from tomlab.records import tidy
 from tomlab.records.claims import Address, Claim
-from tomlab.scoring import ledger, paired
+from tomlab.scoring import paired
 from tomlab.scoring.series import Series
-from tomlab.scoring.stats import clopper_pearson
 
 PAGE = {}
 for cell in ("compared", "printed", "answered", "rule", "verdict"):
@@ -66,47 +65,35 @@ def measure(a, b, by):
 # Each kind of comparison, on a printed table
 
 
-def test_a_condition_beside_another_for_each_model():
-    cells = paper(x={"a": share(0.9, 200), "b": share(0.5, 200)}, y={"a": share(0.8, 200)})
-    found = verdict(claim(), cells, printed)
-    assert (found["verdict"], found["comparisons"], found["decides"]) == ("holds", 1, "x")
-    assert found["difference"] == pytest.approx(0.4)
-    assert (found["a"], found["b"], found["n"]) == (0.9, 0.5, 200)
+TWO = {"x": {"a": share(0.9, 200), "b": share(0.5, 200)}, "y": {"a": share(0.2, 200)}}
+CLOSE = {"x": {"a": share(0.9, 1000), "b": share(0.7, 1000)}}
+PEOPLE = {"x": {"a": share(0.5, 200)}, "Human": {"a": share(0.95, 80)}}
+BASELINE = {
+    "x": {"a": share(0.9, 500)},
+    "y": {"a": share(0.5, 500)},
+    "random": {"a": share(1, 500)},
+}
+INTERVAL = {"x": {"a": share(0.263, ci_low=0.178, ci_high=0.347)}}
 
 
-def test_a_model_beside_a_number():
-    cells = paper(x={"a": share(0.9, 200)}, y={"a": share(0.5, 200)}, z={"a": share(0.2, 200)})
-    found = verdict(claim(b=0.5), cells, printed)
-    assert (found["verdict"], found["supporting"], found["contradicting"]) == ("fails", 1, 1)
-    low, high = clopper_pearson(40, 200)
-    assert (found["ci_low"], found["ci_high"]) == pytest.approx((low - 0.5, high - 0.5))
-
-
-def test_a_model_beside_people_who_are_not_among_the_models():
-    cells = paper(x={"a": share(0.5, 200)}, Human={"a": share(0.95, 80)})
-    found = verdict(claim(b="Human: m accuracy a", direction="below"), cells, printed)
-    assert (found["verdict"], found["decides"], found["n"]) == ("holds", "x and Human", 80)
-
-
-def test_a_model_beside_all_others_and_not_itself_nor_a_baseline():
-    cells = paper(
-        **{m: {"a": share(v, 500)} for m, v in {"x": 0.9, "y": 0.5, "random": 1.0}.items()}
-    )
-    found = verdict(claim(a="x: m accuracy a", b="m accuracy a"), cells, printed)
-    assert (found["verdict"], found["decides"]) == ("holds", "x and y")
-
-
-def test_named_models_alone():
-    cells = paper(x={"a": share(0.9, 200)}, y={"a": share(0.1, 200)})
-    assert verdict(claim(b=0.5, models=["x"]), cells, printed)["verdict"] == "holds"
-    assert verdict(claim(b=0.5, models=["z"]), cells, printed)["verdict"].startswith("not")
-
-
-def test_a_distance_has_to_be_passed():
-    cells = paper(x={"a": share(0.9, 1000), "b": share(0.7, 1000)})
-    assert verdict(claim(by=0.1), cells, printed)["verdict"] == "holds"
-    assert verdict(claim(by=0.2), cells, printed)["verdict"] == "inconclusive"
-    assert verdict(claim(by=0.3), cells, printed)["verdict"] == "fails"
+@pytest.mark.parametrize(
+    ("cells", "test", "expected"),
+    [
+        (TWO, {}, ("holds", 1, "x")),
+        (TWO, {"b": 0.5}, ("fails", 2, "y")),
+        (TWO, {"b": 0.5, "models": ["x"]}, ("holds", 1, "x")),
+        (TWO, {"b": 0.5, "direction": "none"}, ("numbers only", 2, None)),
+        (CLOSE, {"by": 0.1}, ("holds", 1, "x")),
+        (CLOSE, {"by": 0.2}, ("inconclusive", 1, "x")),
+        (CLOSE, {"by": 0.3}, ("fails", 1, "x")),
+        (PEOPLE, {"b": "Human: m accuracy a", "direction": "below"}, ("holds", 1, "x and Human")),
+        (BASELINE, {"a": "x: m accuracy a", "b": "m accuracy a"}, ("holds", 1, "x and y")),
+        (INTERVAL, {"b": 0.0}, ("holds", 1, "x")),
+    ],
+)
+def test_each_kind_of_comparison(cells, test, expected):
+    row = verdict(claim(**test), paper(**cells), printed)
+    assert (row["verdict"], row["comparisons"], row.get("decides")) == expected
 
 
 def test_without_an_interval_there_is_the_printed_order_and_no_verdict():
@@ -116,28 +103,12 @@ def test_without_an_interval_there_is_the_printed_order_and_no_verdict():
         z={"a": share(0.4), "b": share(0.5)},
     )
     for over in ("all", "most", "any", "average"):
-        found = verdict(claim(over=over), cells, printed)
-        assert found["verdict"] == "printed order only"
-        assert np.isnan([found["ci_low"], found["p"], found["n"]]).all()
-    found = verdict(claim(), cells, printed)
-    assert (found["in_order"], found["comparisons"]) == (2, 3)
-    assert (found["lowest"], found["highest"]) == pytest.approx((-0.1, 0.4))
-    assert (found["supporting"], found["contradicting"]) == (0, 0)
-
-
-def test_n_of_one_side_alone_makes_no_interval():
-    cells = paper(x={"a": share(0.6)}, Human={"a": share(0.6, 32)})
-    found = verdict(claim(b="Human: m accuracy a", direction="below"), cells, printed)
-    assert (found["verdict"], found["in_order"]) == ("printed order only", 0)
-
-
-def test_a_word_without_a_number_gets_the_numbers_and_no_verdict():
-    cells = paper(x={"a": share(0.9, 200)}, y={"a": share(0.2, 200)})
-    found = verdict(claim(b=0.5, direction="none"), cells, printed)
-    assert (found["verdict"], found["comparisons"]) == ("numbers only", 2)
-    assert (found["lowest"], found["highest"]) == pytest.approx((-0.3, 0.4))
-    assert found["why"] == "its numbers are in a figure"
-    assert "supporting" not in found and "p" not in found
+        row = verdict(claim(over=over), cells, printed)
+        assert row["verdict"] == "printed order only"
+        assert np.isnan([row["ci_low"], row["p"], row["n"]]).all()
+    row = verdict(claim(), cells, printed)
+    assert (row["in_order"], row["comparisons"]) == (2, 3)
+    assert (row["lowest"], row["highest"]) == pytest.approx((-0.1, 0.4))
 
 
 def test_the_average_is_over_models_in_each_combination():
@@ -146,11 +117,10 @@ def test_the_average_is_over_models_in_each_combination():
         y={"a": share(0.6, 800), "b": share(0.7, 800), "c": share(0.6, 800)},
     )
     test = {"b": "m accuracy {other}", "each": {"other": ["b", "c"]}}
-    found = verdict(claim(over="average", **test), cells, printed)
-    assert (found["verdict"], found["comparisons"]) == ("holds", 2)
-    assert (found["lowest"], found["highest"]) == pytest.approx((0.1, 0.2))
+    row = verdict(claim(over="average", **test), cells, printed)
+    assert (row["verdict"], row["comparisons"]) == ("holds", 2)
+    assert (row["lowest"], row["highest"]) == pytest.approx((0.1, 0.2))
     assert verdict(claim(over="all", **test), cells, printed)["verdict"] == "fails"
-    assert verdict(claim(over="average", by=0.15, **test), cells, printed)["verdict"] != "holds"
 
 
 shares_of_models = st.lists(
@@ -161,99 +131,54 @@ shares_of_models = st.lists(
 scopes = st.sampled_from(["all", "most", "any", "average"])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(shares_of_models, scopes, st.sampled_from(["above", "below"]))
 def test_a_claim_fails_only_where_an_interval_lies_on_the_other_side(pairs, over, direction):
-    cells = paper(
-        **{f"x{i}": {"a": share(a, 100), "b": share(b, 100)} for i, (a, b) in enumerate(pairs)}
-    )
-    found = verdict(claim(over=over, direction=direction), cells, printed)
+    by_model = {}
+    for number, (a, b) in enumerate(pairs):
+        by_model[f"x{number}"] = {"a": share(a, 100), "b": share(b, 100)}
+    cells = paper(**by_model)
+    row = verdict(claim(over=over, direction=direction), cells, printed)
     opposite = "below" if direction == "above" else "above"
-    if found["verdict"] == "fails":
-        assert found["contradicting"] > 0
+    if row["verdict"] == "fails":
+        assert row["contradicting"] > 0
         assert verdict(claim(over="any", direction=opposite), cells, printed)["verdict"] == "holds"
-    if found["verdict"] == "holds":
-        assert found["in_order"] >= found["supporting"] >= found["needed"]
+    if row["verdict"] == "holds":
+        assert row["in_order"] >= row["supporting"] >= row["needed"]
         if over != "any":  # one comparison may be this way and another the other way
             of_opposite = verdict(claim(over=over, direction=opposite), cells, printed)
             assert of_opposite["verdict"] != "holds"
 
 
-@settings(max_examples=40, deadline=None)
-@given(shares_of_models, scopes, st.sampled_from(["above", "below"]))
-def test_without_n_there_is_never_a_verdict(pairs, over, direction):
-    cells = paper(**{f"x{i}": {"a": share(a), "b": share(b)} for i, (a, b) in enumerate(pairs)})
-    found = verdict(claim(over=over, direction=direction), cells, printed)
-    assert found["verdict"] == "printed order only"
-    if over != "average":
-        sign = 1 if direction == "above" else -1
-        assert found["in_order"] == sum(sign * (a - b) > 0 for a, b in pairs)
-
-
-def test_a_printed_interval_is_used_where_there_is_one():
-    cells = paper(x={"a": share(0.263, ci_low=0.178, ci_high=0.347)})
-    found = verdict(claim(b=0.0), cells, printed)
-    assert found["verdict"] == "holds"
-    assert (found["ci_low"], found["ci_high"]) == pytest.approx((0.178, 0.347))
-
-
-def test_intervals_of_two_samples_mirror_each_other():
-    one, other = share(0.9, 30), share(0.6, 80)
-    there, back = printed(one, other, 0.0), printed(other, one, 0.0)
-    assert (there["ci_low"], there["ci_high"]) == pytest.approx((-back["ci_high"], -back["ci_low"]))
-    assert there["p"] == pytest.approx(back["p"], abs=1e-4)
-    assert there["n"] == 30
-
-
-@pytest.mark.parametrize("by", [0.0, 0.1, 0.25, 0.3, 0.5])
-def test_p_and_interval_agree_about_every_distance(by):
-    found = printed(share(0.9, 100), share(0.6, 100), by)
-    assert (found["p"] < 0.05) == (not found["ci_low"] <= by <= found["ci_high"])
+def test_p_and_interval_agree_about_every_distance():
+    for by in (0.0, 0.1, 0.25, 0.3, 0.5):
+        row = printed(share(0.9, 100), share(0.6, 100), by)
+        assert (row["p"] < 0.05) == (not row["ci_low"] <= by <= row["ci_high"])
 
 
 # And on answers
 
 
-def test_two_methods_are_paired_on_their_answers():
-    units = [f"i{number}" for number in range(40)]
-    cells = {
-        Address("x", "m", "accuracy", "a"): answers("a", [1] * 36 + [0] * 4, units),
-        Address("x", "m", "accuracy", "b"): answers("b", [1] * 20 + [0] * 20, units),
-    }
-    found = verdict(claim(), cells, measure)
-    expected = paired.difference(*cells.values())
-    assert found["verdict"] == "holds"
-    assert [found[key] for key in ("difference", "ci_low", "ci_high", "p", "n")] == [
-        expected[key] for key in ("difference", "ci_low", "ci_high", "p", "n")
+@pytest.mark.parametrize("units", [None, [f"i{number}" for number in range(40)]])
+def test_two_conditions_are_paired_on_their_answers_or_their_groups(units):
+    a = answers("a", [1] * 36 + [0] * 4, units)
+    b = answers("b", [1] * 20 + [0] * 20, units)
+    cells = {Address("x", "m", "accuracy", series.condition): series for series in (a, b)}
+    row = verdict(claim(), cells, measure)
+    assert (row["verdict"], row["n"]) == ("holds", 40)
+    assert row["difference"] == pytest.approx(0.4)
+    # By either way: 16 gains, no loss.
+    same = [
+        answers(letter, [*series.values], [*range(40)])
+        for letter, series in zip("ab", (a, b), strict=True)
     ]
-
-
-def test_two_conditions_are_paired_on_their_groups():
-    cells = {
-        Address("x", "m", "accuracy", "a"): answers("a", [1] * 36 + [0] * 4),
-        Address("x", "m", "accuracy", "b"): answers("b", [1] * 20 + [0] * 20),
-    }
-    found = verdict(claim(), cells, measure)
-    assert (found["verdict"], found["n"]) == ("holds", 40)
-    assert found["difference"] == pytest.approx(0.4)
-    # As if the answers were to the same questions: 16 gains, no loss.
-    units = [f"i{number}" for number in range(40)]
-    same = [answers(one.condition, [*one.values], units) for one in cells.values()]
-    assert found["ci_low"] == pytest.approx(paired.difference(*same)["ci_low"])
-
-
-def test_conditions_with_several_answers_a_group_count_groups():
-    groups = [f"g{number // 3}" for number in range(60)]
-    one = answers("a", [1, 1, 0] * 20, groups=groups)
-    other = answers("b", [1, 0, 0] * 10 + [0] * 30, groups=groups)
-    found = answered(one, other, 0.0, "group_id")
-    assert (found["difference"], found["n_groups"]) == (pytest.approx(0.5), 20)
+    assert row["ci_low"] == pytest.approx(paired.difference(*same)["ci_low"])
 
 
 def test_answers_beside_a_number():
     cells = {Address("x", "m", "accuracy", "a"): answers("a", [1] * 36 + [0] * 4)}
-    found = verdict(claim(b=0.5), cells, measure)
-    assert (found["verdict"], found["difference"]) == ("holds", pytest.approx(0.4))
+    row = verdict(claim(b=0.5), cells, measure)
+    assert (row["verdict"], row["difference"]) == ("holds", pytest.approx(0.4))
     assert verdict(claim(b=0.95), cells, measure)["verdict"] == "inconclusive"
 
 
@@ -262,8 +187,8 @@ def test_what_the_gate_stops_is_not_testable_and_says_so():
     assert verdict(claim(), {}, measure, stopped)["why"] == "the gate stops it"
     assert verdict(claim(), {}, measure)["why"] == ""
     about = {"id": "c", "claim": "A claim.", "place": "§1", "scope": "all models"}
-    none = Claim(**about, test=None, reason="in a figure")
-    assert verdict(none, {}, measure) == {"verdict": "not testable here", "why": "in a figure"}
+    untested = Claim(**about, test=None, reason="in a figure")
+    assert verdict(untested, {}, measure) == {"verdict": "not testable here", "why": "in a figure"}
 
 
 # The rule
@@ -281,7 +206,7 @@ def rows(*signs, p=0.01):
 
 
 @pytest.mark.parametrize(
-    ("over", "signs", "said"),
+    ("over", "signs", "expected"),
     [
         ("all", (1, 1, 1), "holds"),
         ("all", (1, 1, 0), "inconclusive"),
@@ -298,10 +223,10 @@ def rows(*signs, p=0.01):
         ("any", (-1, -1, -1), "fails"),
     ],
 )
-def test_a_claim_holds_fails_or_is_undecided(over, signs, said):
-    found = decided(over, rows(*signs))
-    assert found["verdict"] == said
-    assert (found["supporting"], found["contradicting"]) == (signs.count(1), signs.count(-1))
+def test_a_claim_holds_fails_or_is_undecided(over, signs, expected):
+    row = decided(over, rows(*signs))
+    assert row["verdict"] == expected
+    assert (row["supporting"], row["contradicting"]) == (signs.count(1), signs.count(-1))
 
 
 def test_p_is_that_of_as_many_comparisons_as_are_needed():
@@ -313,39 +238,6 @@ def test_p_is_that_of_as_many_comparisons_as_are_needed():
     assert decided("all", rows(1, 1, -1, p=0.01))["p"] == pytest.approx(0.01 * 3)
     assert decided("all", rows(1, 1, 0))["p"] == 0.5
     assert np.isnan(decided("all", table.assign(p=[0.001, np.nan, 0.04]))["p"])
-
-
-def test_holm_over_the_claims_of_one_kind_of_evidence():
-    p = pd.Series([0.01, np.nan, 0.04, 0.03, 0.005])
-    assert paired.holm(p).round(4).tolist()[::2] == [0.03, 0.06, 0.02]
-    assert np.isnan(paired.holm(p)[1])
-
-
-# Verdicts of others
-
-
-@pytest.mark.skipif(
-    not (PUBLISHED / "bigtom" / "verdicts_forward_belief.csv").is_file(),
-    reason="data/published is missing: `make data` pulls it",
-)
-def test_seven_of_nine_models_that_generate_get_more_false_beliefs_right_than_true_ones():
-    of_others = ran(".", "06_claims", "cell-others", series_of=series_of)["of_others"]
-    test = claim(
-        a="0-shot accuracy forward_belief/false_belief/0",
-        b="0-shot accuracy forward_belief/true_belief/0",
-    )
-    as_released = ledger.read("bigtom").iloc[:0]
-    found = verdict(test, of_others("bigtom", "generated", as_released), measure)
-    assert (found["comparisons"], found["in_order"]) == (9, 7)
-    by_likelihood = verdict(test, of_others("bigtom", "loglikelihood", as_released), measure)
-    assert by_likelihood["comparisons"] == 20
-    assert of_others("fantom", "generated", as_released) == {}
-
-
-def series_of(benchmark, scores):
-    from tomlab.benchmarks.bigtom.metrics import series
-
-    return {Address(m, method, one.metric, one.condition): one for m, method, one in series(scores)}
 
 
 # The page, run on a small run
@@ -400,9 +292,9 @@ def page(tmp_path_factory):
 @needs_data
 @pytest.mark.parametrize(("evidence", "model"), [("This run", "mine"), ("Logs", "log")])
 def test_a_run_and_taken_logs_are_read_in_the_same_way(page, evidence, model):
-    found = page.loc[("knows-but-does-not-predict", evidence)]
-    assert (found["verdict"], found["supporting"], found["comparisons"]) == ("holds", 1, 1)
-    assert (found["decides"], found["difference"], found["n"]) == (model, 1.0, 30)
+    row = page.loc[("knows-but-does-not-predict", evidence)]
+    assert (row["verdict"], row["supporting"], row["comparisons"]) == ("holds", 1, 1)
+    assert (row["decides"], row["difference"], row["n"]) == (model, 1.0, 30)
     assert page.loc[("judgment-harder-than-behavior", evidence), "verdict"] == "inconclusive"
     assert page.loc[("chain-of-thought-helps", evidence), "verdict"] == "not testable here"
 

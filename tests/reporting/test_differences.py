@@ -59,12 +59,12 @@ def asked():
 
 
 def test_one_answer_of_each_group_that_differs_is_shown_with_both_sides():
-    shown = differences.disagreements(*asked(), FOUND)
-    assert shown.index.tolist() == [("a", "a/0"), ("c", "c/0")]
-    assert shown["verdict on mine"].tolist() == ["correct", "wrong"]
-    assert shown["verdict on yours"].tolist() == ["wrong", "correct"]
-    assert list(shown)[2:] == ["mine, plain", "verdict on mine", "yours, plain", "verdict on yours"]
-    page = cards(shown).data
+    table = differences.disagreements(*asked(), FOUND)
+    assert table.index.tolist() == [("a", "a/0"), ("c", "c/0")]
+    assert table["verdict on mine"].tolist() == ["correct", "wrong"]
+    assert table["verdict on yours"].tolist() == ["wrong", "correct"]
+    assert list(table)[2:] == ["mine, plain", "verdict on mine", "yours, plain", "verdict on yours"]
+    page = cards(table).data
     assert "&lt;script&gt;1&lt;/script&gt;" in page
     assert "<script>" not in page
     assert "<b>Where" not in page

@@ -28,9 +28,9 @@ def scores(items: pd.DataFrame, asked_as: str, chosen: list, model: str = "mine"
     outcome = right.map({True: "correct", False: "wrong"}).mask(
         pd.Series(chosen).isna(), "unparsed"
     )
-    told = {"model": model, "method": "plain", "sample": 0, "asked_as": asked_as}
-    told |= {"outcome": outcome, "score": right.astype(float), "chosen": chosen}
-    return items[["item_id", "group_id"]].assign(**told)
+    columns = {"model": model, "method": "plain", "sample": 0, "asked_as": asked_as}
+    columns |= {"outcome": outcome, "score": right.astype(float), "chosen": chosen}
+    return items[["item_id", "group_id"]].assign(**columns)
 
 
 def found(items: pd.DataFrame, *tables: pd.DataFrame) -> pd.DataFrame:
@@ -62,9 +62,9 @@ def test_who_always_picks_the_first_option_fails_and_that_is_all_that_is_found()
         "same_answer": "fails",
     }
     assert table["guess"].tolist()[1:] == [0.5, 0.5]
-    said = says(table, "mine", "plain", WORDING)
-    assert "Demo (plainly), mine picks the option shown first in 1.00 [" in said
-    assert "keeps .00 [" in said
+    sentence = says(table, "mine", "plain", WORDING)
+    assert "Demo (plainly), mine picks the option shown first in 1.00 [" in sentence
+    assert "keeps .00 [" in sentence
 
 
 def test_who_is_right_in_both_orders_passes_and_nothing_is_said():
@@ -86,15 +86,16 @@ def test_readable_answers_fail_only_where_the_interval_lies_below_95_percent(unr
 
 
 def test_who_has_95_percent_readable_answers_is_hardly_ever_stopped():
-    draw, items = np.random.default_rng(0), asked(240)
+    draw = np.random.default_rng(0)
+    items = asked(240)
     items["group_id"] = [f"{i // 6}" for i in range(240)]
     stops = 0
-    for _ in range(40):
+    for _ in range(10):
         readable = draw.random(240) < 0.95
         chosen = [*items["answer"].where(readable, None)]
         table = found(items, scores(items, AS_ASKED, chosen))
         stops += verdicts(table)["readable"] == "fails"
-    assert stops <= 3  # by the share itself, 17 of 40
+    assert stops <= 1  # by the share itself, two in five
 
 
 def test_tables_that_were_cut_off_are_not_readable():
@@ -109,8 +110,12 @@ def test_tables_that_were_cut_off_are_not_readable():
 def test_few_questions_are_inconclusive_and_many_guesses_fail():
     for n, verdict in ((8, "inconclusive"), (400, "fails")):
         items = asked(n)
-        kept = [OPTIONS[i // 2 % 2] for i in range(n)]  # of every other question another one
-        table = found(items, scores(items, AS_ASKED, ["box"] * n), scores(items, REVERSED, kept))
+        chosen_words = [
+            OPTIONS[i // 2 % 2] for i in range(n)
+        ]  # of every other question another one
+        table = found(
+            items, scores(items, AS_ASKED, ["box"] * n), scores(items, REVERSED, chosen_words)
+        )
         assert table.set_index("metric")["value"]["same_answer"] == 0.5
         assert verdicts(table)["same_answer"] == verdict
         assert ("say nothing yet" in says(table, "mine", "plain", WORDING)) is (n == 8)
@@ -120,14 +125,6 @@ def test_without_swapped_options_nothing_is_known_about_their_place():
     table = found(asked(), scores(asked(), AS_ASKED, [*asked()["answer"]]))
     assert verdicts(table)["same_answer"] == "not asked"
     assert says(table, "mine", "plain", WORDING).endswith("say nothing yet about theory of mind.")
-
-
-def test_questions_without_options_need_only_be_readable():
-    items = asked().assign(choices=[[]] * 100)
-    table = found(items, scores(items, AS_ASKED, [*items["answer"]]).drop(columns="chosen"))
-    assert table[["questions", "metric", "gate"]].to_numpy().tolist() == [
-        ["other questions", "readable", "passes"]
-    ]
 
 
 @pytest.mark.parametrize(("others", "verdict"), [(3, "passes"), (6, "fails")])
@@ -148,8 +145,8 @@ def test_a_baseline_is_not_stopped_and_a_difference_from_who_is_stopped_is_marke
     assert stopped(table, "random", "plain").empty
     values = pd.Series([1.0, 0.0] * 6, [f"{i}" for i in range(12)])
     right = Series("right", "all", values, values.index.to_series())
-    told = [(model, "plain", right) for model in ("mine", "yours", "random")]
-    pairs = marked(paired.differences("demo", told, None, ["plain"]), table)
+    columns = [(model, "plain", right) for model in ("mine", "yours", "random")]
+    pairs = marked(paired.differences("demo", columns, None, ["plain"]), table)
     assert dict(zip(pairs["a"] + pairs["b"], pairs["gate"], strict=True)) == {
         "mineyours": "fails",
         "minerandom": "fails",

@@ -12,7 +12,7 @@ ODD = r"a_b & 50 % of $x$ {y} ~ ^ \ # “q” − × ≤ ∧ κ † 心"
 
 
 def test_odd_signs_are_set_as_they_stand():
-    told = latex.escaped(ODD)
+    text = latex.escaped(ODD)
     for sign in (
         "\\_",
         "\\&",
@@ -25,8 +25,8 @@ def test_odd_signs_are_set_as_they_stand():
         "×",
         "†",
     ):
-        assert sign in told
-    assert told.endswith("?")
+        assert sign in text
+    assert text.endswith("?")
 
 
 def test_the_label_names_the_benchmark_and_the_notes_stand_below():
@@ -44,6 +44,6 @@ def test_pdflatex_sets_it_within_the_page(tmp_path):
     page = f"\\documentclass{{article}}\n{latex.PREAMBLE}\n\\begin{{document}}\n{text}\\end{{document}}"
     (tmp_path / "t.tex").write_text(page, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=120)
-    assert done.returncode == 0, done.stdout.decode(errors="replace")[-800:]
-    assert b"Overfull" not in done.stdout
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=120)
+    assert process.returncode == 0, process.stdout.decode(errors="replace")[-800:]
+    assert b"Overfull" not in process.stdout

@@ -10,27 +10,22 @@ from tomlab.reporting.numbers import RUN, cell, few, number, span, standing, wri
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "text"),
     [
         (0.6789, ".68"),
-        (1.0, "1.00"),
         (0.0, ".00"),
         (0.0042, ".004"),
         (0.0001, "< .001"),
         (-0.128, "−.13"),
         (-0.0001, "> −.001"),
-        (18.6667, "18.67"),
-        (1234, "1,234"),
-        (np.int64(7), "7"),
-        (np.nan, "–"),
+        (np.int64(1234), "1,234"),
         (None, "–"),
         (pd.NA, "–"),
-        (True, "yes"),
         (np.bool_(False), "no"),
     ],
 )
-def test_numbers_have_two_digits_and_three_below_a_hundredth(value, told):
-    assert number(value) == told
+def test_numbers_have_two_digits_and_three_below_a_hundredth(value, text):
+    assert number(value) == text
 
 
 def test_a_cell_has_its_interval_and_its_mark():
@@ -77,11 +72,12 @@ def test_published_percentages_become_shares():
 def test_the_paper_stands_above_the_run_in_the_same_columns():
     paper = numbers.published(PUBLICATION, "table9_percept_to_belief", "accuracy")
     run = pd.DataFrame({"model": ["m"], "value": [0.5], "ci_low": [0.4], "ci_high": [0.6]})
-    both = numbers.beside(paper, run.assign(n=10, n_groups=10), ["model"])
-    assert both["source"].tolist() == ["paper"] * len(paper) + [RUN]
-    assert both["value"].dtype == float
+    table = numbers.beside(paper, run.assign(n=10, n_groups=10), ["model"])
+    assert table["source"].tolist() == ["paper"] * len(paper) + [RUN]
+    assert table["value"].dtype == float
     assert numbers.beside(paper, run.iloc[:0], ["model"])["source"].eq("paper").all()
-    assert numbers.n_of(both, "answers", "templates") == "n = 10 answers from 10 templates"
+    assert numbers.beside(paper.iloc[:0], run.iloc[:0], ["model"]).empty
+    assert numbers.n_of(table, "answers", "templates") == "n = 10 answers from 10 templates"
 
 
 def test_numbers_that_fail_a_check_are_noted_with_the_reason():

@@ -27,8 +27,8 @@ def metrics(*models):
 
 
 def test_outcomes_are_in_words_and_a_panel_is_a_model():
-    shown = chart(metrics("m", "random"), WORDING)
-    assert shown[["model", "method", "outcome", "value"]].to_numpy().tolist() == [
+    rates = chart(metrics("m", "random"), WORDING)
+    assert rates[["model", "method", "outcome", "value"]].to_numpy().tolist() == [
         ["m", "CoT", "right", 0.75],
         ["m", "CoT", "unreadable", 0.25],
     ]

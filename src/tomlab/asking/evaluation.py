@@ -240,12 +240,11 @@ def requested(
     first_calls = first_methods(benchmark.METHODS)
     requests = []
     for question in questions:
-        guess = seed
-        if question.asked_as != AS_ASKED:  # a baseline that guesses guesses anew
-            guess = random.Random(f"{seed}/{question.asked_as}").getrandbits(32)
-        if question.method in first_calls:
-            reference = _NOTHING
-        else:
+        reference = _NOTHING
+        if model.provider == "baseline" and question.method not in first_calls:
+            guess = seed
+            if question.asked_as != AS_ASKED:  # who guesses guesses anew
+                guess = random.Random(f"{seed}/{question.asked_as}").getrandbits(32)
             reference = benchmark.reference(question.item, question.method, guess)
         own_seed = seed
         if is_sampled:

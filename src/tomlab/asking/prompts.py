@@ -43,10 +43,14 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
             raise InputError(f"{where}: no prompt {each!r}; there are: {known}")
     if name not in own:
         return _ours()[name]
-    path, now = from_root(own[name]), None
+    path = Path(own[name])
+    if not path.is_absolute():  # a plan asks for it thousands of times
+        path = from_root(path)
+    version = None
     with suppress(OSError):  # `_users_own` tells what is wrong
-        now = path.stat()
-    return _users_own(name, path, now and (now.st_mtime_ns, now.st_size))
+        status = path.stat()
+        version = (status.st_mtime_ns, status.st_size)
+    return _users_own(name, path, version)
 
 
 @cache

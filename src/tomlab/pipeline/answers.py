@@ -76,24 +76,21 @@ def keep(store: Path | str, folder: Path, benchmarks: Sequence[str]) -> pd.DataF
 
 def _add_to_file(rows: Sequence[Mapping], path: Path) -> tuple[int, int, int]:
     """Add answers to a file; how many are new there, are there already, are others there."""
-    earlier_rows = {}
-    if path.exists():
-        for part in answers.read(path):
-            earlier_rows.update({row["key"]: row for row in part})
-    new = []
-    kept = 0
-    other = 0
-    for row in rows:
-        earlier = earlier_rows.get(row["key"])
-        if earlier is None:
-            new.append(row)
-        elif reply_of(row) == reply_of(earlier):
-            kept += 1
-        else:
-            other += 1
+    earlier = {row["key"]: row for row in _rows(path)} if path.exists() else {}
+    new = [row for row in rows if row["key"] not in earlier]
+    repeated = [row for row in rows if row["key"] in earlier]
+    differing = [row for row in repeated if reply_of(row) != reply_of(earlier[row["key"]])]
     if new:
-        answers.write([*earlier_rows.values(), *new], path)
-    return len(new), kept, other
+        answers.write([*earlier.values(), *new], path)
+    return len(new), len(repeated) - len(differing), len(differing)
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    """All answers of a file."""
+    rows = []
+    for part in answers.read(path):
+        rows += part
+    return rows
 
 
 def take(files: Sequence[Path], store: Path | str) -> pd.DataFrame:
@@ -128,8 +125,8 @@ def take_logs(args: argparse.Namespace) -> int:
     table = pd.concat(tables, ignore_index=True)
     readable = len(table) + len(unlike)
     if len(unlike) > args.unmatched * readable or not len(table):
-        more = f"more than --unmatched {args.unmatched}"
-        refuse(unlike, f"{len(unlike)} of {readable} answers fit no item, {more}", 5)
+        limit = f"more than --unmatched {args.unmatched}"
+        refuse(unlike, f"{len(unlike)} of {readable} answers fit no item, {limit}", 5)
     for kind, rows in table.groupby(table["verdict"].notna().map({True: "_verdicts", False: ""})):
         _add(rows, kind, items, from_root(args.to) / f"{name}{kind}.parquet")
     print(f"{len(table)} of {readable + len(unreadable)} answers go to {args.to}.")
@@ -143,23 +140,23 @@ def _add(rows: pd.DataFrame, kind: str, items: pd.DataFrame, path: Path) -> None
     new = taken.scores(items, rows) if kind else rows.drop(columns="verdict")
     earlier = [tidy.parquet(path)] if path.is_file() else []
     table = taken.without_superseded(pd.concat([*earlier, new], ignore_index=True))
-    again = table[table.duplicated(taken.ANSWER)]
-    problems = [*(again["log"] + ": " + again["place"] + ": " + again["item_id"])]
+    repeated = table[table.duplicated(taken.ANSWER)]
+    problems = [*(repeated["log"] + ": " + repeated["place"] + ": " + repeated["item_id"])]
     refuse(problems, f"{path}: a second answer to an item, without a number of its own")
     tidy.write(taken.numbered(table), "scores" if kind else "responses", path)
 
 
-def _list(lines: list[str], what: str) -> None:
+def _list(lines: list[str], problem: str) -> None:
     """Print the number of lines, and the first of them."""
     if lines:
-        print(f"{len(lines)} {what}:", *lines[:5], sep="\n  ")
+        print(f"{len(lines)} {problem}:", *lines[:5], sep="\n  ")
 
 
 def describe(folder: Path, licences: Mapping[str, str]) -> None:
     """Write the list of a folder's files. licences: of answers, by model."""
     text = LIST
     for path in answers.files([folder]):
-        table = pd.DataFrame([row for part in answers.read(path) for row in part])
+        table = pd.DataFrame(_rows(path))
         days = pd.to_datetime(table["created"], unit="s").agg(["min", "max"]).dt.date.unique()
         tokens = table["prompt_tokens"].sum() + table["completion_tokens"].sum()
         licence = licences.get(path.stem) or "not told"
@@ -188,37 +185,44 @@ def _given_by(origins: pd.Series) -> str:
     counts = Counter(names).most_common()
     if len(counts) == 1:
         return markup.markdown(counts[0][0])
-    shown = [f"{markup.markdown(name)} ({n:,})" for name, n in counts[:ORIGINS]]
+    engines = [f"{markup.markdown(name)} ({n:,})" for name, n in counts[:ORIGINS]]
     if len(counts) > ORIGINS:
-        shown.append(f"{len(counts) - ORIGINS:,} others")
-    return "; ".join(shown)
+        engines.append(f"{len(counts) - ORIGINS:,} others")
+    return "; ".join(engines)
 
 
 def list_of(folder: Path) -> Path:
     """Where the list of a folder's files is; elsewhere a README may be somebody's own."""
-    own = folder == ROOT / params.ANSWERS
-    return DOCS / "answers" / "README.md" if own else folder / "answers.md"
+    if folder == ROOT / params.ANSWERS:
+        return DOCS / "answers" / "README.md"
+    return folder / "answers.md"
 
 
 def changed(files: Sequence[Path], *, new: bool = False) -> list[str]:
     """A sentence for each file that is not as its list says. new: only for what that names."""
-    said = []
+    problems = []
     for path in files:
-        kept = list_of(path.parents[1])
-        text = kept.read_text(encoding="utf-8") if kept.is_file() else ""
+        file = list_of(path.parents[1])
+        text = file.read_text(encoding="utf-8") if file.is_file() else ""
         cells = f"| {markup.markdown(path.parent.name)} | {markup.markdown(path.stem)} |"
-        named = cells in text
-        if (named or not new) and f"`{hash_of(path)}`" not in text:
-            said.append(f"{path}: its SHA-256 is {hash_of(path)}, which {kept} does not name")
-    return said
+        is_expected = cells in text or not new
+        if is_expected and f"`{hash_of(path)}`" not in text:
+            problems.append(f"{path}: its SHA-256 is {hash_of(path)}, which {file} does not name")
+    return problems
 
 
 def drawn(files: Sequence[Path], n: int, seed: int) -> pd.DataFrame:
     """`n` kept answers drawn from all files, with their `file`."""
-    rows = (row | {"file": p} for p in files for part in answers.read(p) for row in part)
-    return pd.DataFrame(
-        nsmallest(n, rows, key=lambda row: random.Random(f"verify/{seed}/{row['key']}").random())
-    )
+
+    def lot(row: Mapping) -> float:
+        return random.Random(f"verify/{seed}/{row['key']}").random()
+
+    sample = []
+    for path in files:
+        for rows in answers.read(path):
+            rows = [row | {"file": path} for row in rows]
+            sample = nsmallest(n, [*sample, *rows], key=lot)
+    return pd.DataFrame(sample)
 
 
 def as_request(sent: Mapping[str, Any]) -> specs.Request:
@@ -228,8 +232,8 @@ def as_request(sent: Mapping[str, Any]) -> specs.Request:
         messages = tuple({"role": "user", "content": prompt} for prompt, _ in parts)
         return specs.Request(messages, 1, weighed=parts)
     form = sent.get("response_format", {}).get("json_schema", {})
-    own = {n: sent[n] for n in ("max_tokens", "temperature", "seed", "shared_prefix")}
-    return specs.Request(tuple(sent["messages"]), schema=form.get("schema"), **own)
+    options = {name: sent[name] for name in ("max_tokens", "temperature", "seed", "shared_prefix")}
+    return specs.Request(tuple(sent["messages"]), schema=form.get("schema"), **options)
 
 
 def again(rows: pd.DataFrame, spec: specs.ModelSpec, limits: specs.Limits) -> pd.DataFrame:
@@ -250,15 +254,8 @@ def again(rows: pd.DataFrame, spec: specs.ModelSpec, limits: specs.Limits) -> pd
     compared = []
     for row in rows.to_dict("records"):
         reply = replies.get(row["key"])
+        outcome = "changed entry" if row["key"] not in requests else _outcome(row, reply)
         processor_of_kept = json.loads(row["origin"]).get("processor", processor)
-        if row["key"] not in requests:
-            outcome = "changed entry"
-        elif reply is None:
-            outcome = "failed"
-        elif (reply.text, reply.finish_reason) == (row["text"], row["finish_reason"]):
-            outcome = "identical"
-        else:
-            outcome = "another"
         # On another kind of processor, another answer is no surprise.
         is_surprise = outcome == "another" and processor_of_kept == processor
         compared.append(
@@ -273,6 +270,14 @@ def again(rows: pd.DataFrame, spec: specs.ModelSpec, limits: specs.Limits) -> pd
     return pd.DataFrame(compared)
 
 
+def _outcome(row: Mapping, reply: specs.Reply | None) -> str:
+    """How a reply compares with the kept answer."""
+    if reply is None:
+        return "failed"
+    is_same = (reply.text, reply.finish_reason) == (row["text"], row["finish_reason"])
+    return "identical" if is_same else "another"
+
+
 def verify(n: int, seed: int) -> int:
     """Check the files by their hashes and a sample by what is said now; the exit code."""
     limits = specs.limits()
@@ -283,27 +288,30 @@ def verify(n: int, seed: int) -> int:
     problems = changed(files)
     print("\n".join(problems) or f"Files by their hashes: {len(files)}, all as listed.")
 
-    registry = params.load()["models"]
-    embedded_models = {}
-    other_models = set()
-    for name in sorted({path.stem for path in files}):
-        spec = specs.model_spec(name, registry) if name in registry else None
-        if spec and spec.provider == "embedded":
-            embedded_models[name] = spec
-        else:
-            other_models.add(name)
-    if other_models:
-        names = ", ".join(sorted(other_models))
-        print(f"Not asked again, as no embedded model in `models`: {names}")
-    sample = drawn([path for path in files if path.stem in embedded_models], n, seed)
+    asked = _embedded_models({path.stem for path in files})
+    sample = drawn([path for path in files if path.stem in asked], n, seed)
     if sample.empty:
         return int(bool(problems))
 
     asking = limits.model_copy(update={"ask": "missing", "answers": ()})
-    tables = [again(rows, embedded_models[name], asking) for name, rows in sample.groupby("model")]
+    tables = [again(rows, asked[name], asking) for name, rows in sample.groupby("model")]
     compared = pd.concat(tables)
     _print_comparison(compared)
     return int(bool(problems) or compared["against"].any())
+
+
+def _embedded_models(names: set[str]) -> dict[str, specs.ModelSpec]:
+    """The entries of embedded models among these names; the others are said."""
+    registry = params.load()["models"]
+    entries = {}
+    for name in names & registry.keys():
+        spec = specs.model_spec(name, registry)
+        if spec.provider == "embedded":
+            entries[name] = spec
+    others = sorted(names - entries.keys())
+    if others:
+        print(f"Not asked again, as no embedded model in `models`: {', '.join(others)}")
+    return entries
 
 
 def _print_comparison(compared: pd.DataFrame) -> None:
@@ -325,18 +333,18 @@ def account(store: Path, spent: float | None) -> int:
         raise InputError(f"{store}: found no response store")
     if spent is not None and not 0 <= spent < math.inf:
         raise InputError(f"--spent: found {spent}, expected US dollars, 0 or more")
-    with Store(store) as kept:
+    with Store(store) as ledger:
         query = "SELECT model, COUNT(*), TOTAL(cost) FROM responses GROUP BY model ORDER BY model"
-        by_model = pd.DataFrame(kept.all(query), columns=["model", "answers", "US$"])
-        before = kept.spending()
+        by_model = pd.DataFrame(ledger.all(query), columns=["model", "answers", "US$"])
+        earlier = ledger.spending()
         if spent is not None:
-            kept.correct(spent)
-        now = kept.spending()
+            ledger.correct(spent)
+        now = ledger.spending()
     if len(by_model):
         print(f"Answers in {store}, by what was booked for them:\n")
         print(by_model.to_string(index=False, float_format="{:,.4f}".format))
     if spent is not None:
-        print(f"\nBefore, ${sum(before[:2]):,.4f} counted as spent.")
+        print(f"\nBefore, ${sum(earlier[:2]):,.4f} counted as spent.")
     print(
         f"\n${now.answers:,.4f} count as spent, ${now.lost:,.4f} may have been paid for requests "
         f"of killed runs, and ${now.under_way:,.4f} are reserved for requests under way.\n"
@@ -363,28 +371,30 @@ def keep_for_others(content: Mapping[str, Any], folder: str | None) -> pd.DataFr
 
 def take_kept(files: Sequence[Path]) -> pd.DataFrame:
     """The command `take` of files that were kept elsewhere."""
-    others = [f"found {path}" for path in files if path.suffix != ".parquet"]
-    refuse(others, "expected files of kept answers (.parquet), or --benchmark for a log")
+    problems = [f"found {path}" for path in files if path.suffix != ".parquet"]
+    refuse(problems, "expected files of kept answers (.parquet), or --benchmark for a log")
     return take([user_path(path) for path in files], RESPONSE_STORE)
 
 
 def parser() -> argparse.ArgumentParser:
     """The commands and their options."""
-    made = argparse.ArgumentParser(prog="python -m tomlab.pipeline.answers", description=__doc__)
-    commands = made.add_subparsers(dest="command", required=True)
-    commands.add_parser("keep").add_argument("folder", nargs="?")
-    taking = commands.add_parser("take")
+    commands = argparse.ArgumentParser(
+        prog="python -m tomlab.pipeline.answers", description=__doc__
+    )
+    subparsers = commands.add_subparsers(dest="command", required=True)
+    subparsers.add_parser("keep").add_argument("folder", nargs="?")
+    taking = subparsers.add_parser("take")
     taking.add_argument("files", type=Path, nargs="+")
     taking.add_argument("--benchmark", choices=specs.BENCHMARKS, help="of logs of other harnesses")
     taking.add_argument("--unmatched", type=float, default=0.02, help="the share that may be lost")
     for name, default in {"--to": "taken", "--model": "", "--method": ""}.items():
         taking.add_argument(name, default=default, help="see docs/logs.md")
-    verifying = commands.add_parser("verify")
+    verifying = subparsers.add_parser("verify")
     verifying.add_argument("--answers", type=int, default=150, help="how many are asked again")
     verifying.add_argument("--seed", type=int, default=0, help="which ones")
-    accounting = commands.add_parser("account")
+    accounting = subparsers.add_parser("account")
     accounting.add_argument("--spent", type=float, help="US dollars that are to count as spent")
-    return made
+    return commands
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -406,13 +416,13 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"\n{error}\n", file=sys.stderr)
         return 1
     except OSError as error:
-        place = error.filename or "a file"
-        print(f"\n{place}: cannot be read or written ({error.strerror})\n", file=sys.stderr)
+        path = error.filename or "a file"
+        print(f"\n{path}: cannot be read or written ({error.strerror})\n", file=sys.stderr)
         return 1
     print(counts.to_string(index=False) if len(counts) else "There are no answers.")
-    others = counts["other"].sum()
-    if others:
-        print(f"\n{others} requests have another answer in file and store; neither was changed.")
+    differing = counts["other"].sum()
+    if differing:
+        print(f"\n{differing} requests have another answer in file and store; neither was changed.")
         return 3
     return 0
 

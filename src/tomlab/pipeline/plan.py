@@ -61,7 +61,7 @@ class Estimate(NamedTuple):
     tokens_per_character: float  # of a prompt
     answer: float
     answer_high: float  # with all the thinking that an entry allows
-    by: str  # own, others or limit, see `LEGEND`
+    source: str  # own, others or limit, see `LEGEND`
 
 
 def plan(
@@ -80,7 +80,7 @@ def plan(
     entries = [spec for spec in entries if spec.provider not in ("baseline", "taken")]
     run = content["run"] | {"models": [spec.name for spec in entries]}
     settings = read_by_stages({**content, "run": run})
-    kept = Kept(store, folders)
+    kept_answers = Kept(store, folders)
     rows = []
     for benchmark in with_items(content):
         items = tidy.read("items", paths.result("items", benchmark))
@@ -93,7 +93,7 @@ def plan(
             ]
             key = (spec.name if store else "", repr(reach))
             if key not in shared:
-                shared[key] = requests(benchmark, items, spec, values, usage, kept)
+                shared[key] = requests(benchmark, items, spec, values, usage, kept_answers)
             for method, asked in shared[key].groupby("method", sort=False):
                 row = {"benchmark": benchmark, "model": spec.name, "method": method}
                 rows.append(row | costs(asked, spec, usage))
@@ -103,15 +103,15 @@ def plan(
 def costs(asked: pd.DataFrame, spec: ModelSpec, usage: pd.DataFrame) -> dict[str, Any]:
     """The columns of a plan for the requests of one method."""
     estimate = estimated(asked, usage, getattr(spec, "thinking_tokens", 0))
-    left = asked[~asked["is_kept"]]
+    missing = asked[~asked["is_kept"]]
     columns = {
         "requests": len(asked),
         "varied": asked["is_varied"].sum(),
-        "kept": len(asked) - len(left),
-        "prompt": estimate.tokens_per_character * left["characters"].sum(),
-        "answer": estimate.answer * len(left),
-        "answer_high": estimate.answer_high * len(left),
-        "by": estimate.by,
+        "kept": len(asked) - len(missing),
+        "prompt": estimate.tokens_per_character * missing["characters"].sum(),
+        "answer": estimate.answer * len(missing),
+        "answer_high": estimate.answer_high * len(missing),
+        "by": estimate.source,
         "usd": math.nan,
         "usd_high": math.nan,
     }
@@ -133,7 +133,7 @@ def requests(
     spec: ModelSpec,
     values: Mapping[str, Any],
     usage: pd.DataFrame,
-    kept: Kept,
+    kept_answers: Kept,
 ) -> pd.DataFrame:
     """What is put to a model as a benchmark's notebook does it, a row a request, each once.
 
@@ -154,18 +154,18 @@ def requests(
     for question in questions:
         has_first = getattr(methods[question.method], "first", None)
         (two_calls if has_first else one_call).append(question)
-    tables = [put(benchmark, one_call, spec, options, kept)]
+    tables = [put(benchmark, one_call, spec, options, kept_answers)]
     if two_calls:
         first_calls = [replace(q, method=methods[q.method].first) for q in two_calls]
-        first = put(benchmark, first_calls, spec, options, kept)
+        first = put(benchmark, first_calls, spec, options, kept_answers)
         first["response"] = first["response"].fillna(placeholders(first, usage))
         second_calls, _ = evaluation.second_calls(benchmark, two_calls, first)
-        tables += [first, put(benchmark, second_calls, spec, options, kept)]
+        tables += [first, put(benchmark, second_calls, spec, options, kept_answers)]
     if reminding:
         answered = tables[0].fillna({"response": "(a)", "finish_reason": "stop"})
         reminded = benchmark.remind(items, answered)
         questions = evaluation.plan(benchmark, reminded, spec, reminding, **draw)
-        tables.append(put(benchmark, questions, spec, options, kept))
+        tables.append(put(benchmark, questions, spec, options, kept_answers))
     return pd.concat(tables).drop_duplicates("request_key")
 
 
@@ -174,16 +174,17 @@ def put(
     questions: Sequence[Question],
     spec: ModelSpec,
     options: Mapping[str, Any],
-    kept: Kept,
+    kept_answers: Kept,
 ) -> pd.DataFrame:
     """The request of each question, with its answer if that is kept."""
     adapter = provider(spec)
     requests = evaluation.requested(benchmark, questions, spec, **options)
     keys = [request_key(adapter.payload(request)) for request in requests]
-    replies = kept.replies(set(keys))
+    replies = kept_answers.replies(set(keys))
+    no_reply = Reply(None, None)
     rows = []
     for question, request, key in zip(questions, requests, keys, strict=True):
-        reply = replies.get(key, Reply(None, None))
+        reply = replies.get(key, no_reply)
         row = {
             "item_id": question.item["item_id"],
             "method": question.method,
@@ -230,9 +231,9 @@ def estimated(asked: pd.DataFrame, usage: pd.DataFrame, thinking: int = 0) -> Es
     """
     method = asked["method"].iloc[0]
     limit = asked["limit"].iloc[0]
-    own = asked[asked["prompt_tokens"] > 0].assign(answers=1)
-    if len(own):
-        sums = own[USAGE].sum()
+    answered = asked[asked["prompt_tokens"] > 0].assign(answers=1)
+    if len(answered):
+        sums = answered[USAGE].sum()
         answer = min(sums["completion_tokens"] / sums["answers"], limit + thinking)
         return Estimate(sums["prompt_tokens"] / sums["characters"], answer, answer, "own")
     if method in usage.index:
@@ -274,10 +275,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def report(table: pd.DataFrame, spent: float, limit: float | None) -> None:
     """Print a plan and its sums. spent: US dollars so far, of `limit`."""
-    shown = table.astype({"prompt": int, "answer": int, "answer_high": int})
+    rows = table.astype({"prompt": int, "answer": int, "answer_high": int})
     if table["answer"].equals(table["answer_high"]):
-        shown = shown.drop(columns=["answer_high", "usd_high"])
-    print(shown.round(2).to_string(index=False, na_rep="?"), LEGEND, sep="\n")
+        rows = rows.drop(columns=["answer_high", "usd_high"])
+    print(rows.round(2).to_string(index=False, na_rep="?"), LEGEND, sep="\n")
     sums = table.sum(numeric_only=True, min_count=1)
     if limit is not None and spent + sums["usd_high"] > limit:
         verb = "stops" if spent + sums["usd"] > limit else "may stop"

@@ -29,7 +29,8 @@ from tomlab.pipeline.settings import EVALUATION, FRESH, STAGES
 
 INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own
 BY_HAND = ("forms.ipynb",)  # needs somebody to press its buttons: shown as it is
-FRONT, BOOK = RESULTS / "index", RESULTS / "book"
+FRONT = RESULTS / "index"
+BOOK = RESULTS / "book"
 # Drawn by the notebooks that `execute` runs.
 OTHERS = [RESULTS / "figures" / name for name in ("likelihood", "real_models")]
 NOT_IN_GIT = ("results", "data", ".responses")
@@ -38,21 +39,25 @@ SHOWN = re.compile(r"figures/(\w+/[\w-]+\.png)")  # a figure that a document sho
 
 def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
     """The executed notebooks of a run by their source, both relative to the notebooks' folders."""
-    copies = {f"{stage}/{b}.ipynb": [f"{stage}/{b}.ipynb"] for b in benchmarks for stage in STAGES}
-    for b in benchmarks:
-        copies[f"{EVALUATION}/{b}.ipynb"] = [f"{EVALUATION}/{b}-{m}.ipynb" for m in models]
+    copies = {}
+    for benchmark in benchmarks:
+        for stage in STAGES:
+            name = f"{stage}/{benchmark}.ipynb"
+            copies[name] = [name]
+        asked = [f"{EVALUATION}/{benchmark}-{model}.ipynb" for model in models]
+        copies[f"{EVALUATION}/{benchmark}.ipynb"] = asked
     for path in sorted((RESULTS / "notebooks" / FRESH).glob("*.ipynb")):
         copies[f"{FRESH}/{path.name}"] = [f"{FRESH}/{path.name}"]
     return copies
 
 
-def with_results(named: Iterable[str]) -> list[str]:
+def with_results(benchmarks: Iterable[str]) -> list[str]:
     """The benchmarks of a run whose figures are there; says which are not. Errors: `InputError`
     where none is.
     """
     last = RESULTS / "notebooks" / [*STAGES][-1]
-    finished = [name for name in named if (last / f"{name}.ipynb").is_file()]
-    missing = ", ".join(name for name in named if name not in finished)
+    finished = [name for name in benchmarks if (last / f"{name}.ipynb").is_file()]
+    missing = ", ".join(name for name in benchmarks if name not in finished)
     if not finished:
         raise InputError(f"found no results of {missing}; `make figures` makes them")
     if missing:
@@ -82,8 +87,8 @@ def _execute(path: Path, **values: list[str]) -> str:
         if path.name in BY_HAND:
             shutil.copyfile(path, FRONT / path.name)
         else:
-            named = {name: values[name] for name in run_notebook.declared(path)}
-            run_notebook.run(path, FRONT / path.name, named)
+            parameters = {name: values[name] for name in run_notebook.declared(path)}
+            run_notebook.run(path, FRONT / path.name, parameters)
     except InputError as error:
         raise InputError(f"{path.name}: {error}") from None
     return path.name
@@ -95,16 +100,19 @@ def commit(copies: dict[str, list[str]], benchmarks: list[str]) -> None:
         shutil.rmtree(DOCS / kind, ignore_errors=True)
         (DOCS / kind).mkdir(parents=True)
     pages = {f"notebooks/{name}": f"docs/notebooks/{names[0]}" for name, names in copies.items()}
-    # On the web, a benchmark's page of the book is its last chapter.
-    for b in benchmarks:
-        pages[f"results/book/{b}.html"] = f"docs/notebooks/5_figures/{b}.ipynb"
-    texts = [p.read_text(encoding="utf-8") for p in (*ROOT.glob("README.md"), *DOCS.glob("*.md"))]
-    copied = [RESULTS / "figures" / name for name in SHOWN.findall("".join(texts))]
-    copied += [path for b in benchmarks for path in (RESULTS / "tables" / b).glob("*.csv")]
-    for path in (path for path in copied if path.is_file()):
-        target = DOCS / path.relative_to(RESULTS)
-        shutil.copyfile(path, writable(target))
-        pages[_from_root(path)] = _from_root(target)
+    documents = [*ROOT.glob("README.md"), *DOCS.glob("*.md")]
+    texts = "".join(path.read_text(encoding="utf-8") for path in documents)
+    copied = [RESULTS / "figures" / name for name in SHOWN.findall(texts)]
+    for benchmark in benchmarks:
+        # On the web, a benchmark's page of the book is its last chapter.
+        last = f"docs/notebooks/5_figures/{benchmark}.ipynb"
+        pages[f"results/book/{benchmark}.html"] = last
+        copied += (RESULTS / "tables" / benchmark).glob("*.csv")
+    for path in copied:
+        if path.is_file():
+            target = DOCS / path.relative_to(RESULTS)
+            shutil.copyfile(path, writable(target))
+            pages[_from_root(path)] = _from_root(target)
     chapters = list(_chapters(copies))
     files = {target for target in _targets(chapters) if _is_in_git(target)}
     for source, name, notebook in chapters:
@@ -131,17 +139,15 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
     figures = _figure_folders(benchmarks)
     for path in figures:
         shutil.copytree(path, folder / "extra" / "figures" / path.name)
-    paths = sorted(DOCS.rglob("*.md"))
-    documents = {p.relative_to(DOCS).as_posix(): p.read_text(encoding="utf-8") for p in paths}
+    documents = {}
+    for path in sorted(DOCS.rglob("*.md")):
+        documents[path.relative_to(DOCS).as_posix()] = path.read_text(encoding="utf-8")
     chapters = list(_chapters(copies))
     pages = _pages_of_the_book(copies, benchmarks, list(documents), figures)
     linked = _targets(chapters)
     for name, text in documents.items():
         linked |= book.targets(text, f"docs/{name}")
-    for target in sorted(linked - pages.keys()):
-        if (ROOT / target).is_file():
-            shutil.copyfile(ROOT / target, writable(folder / "extra" / "files" / target))
-            pages[target] = f"results/book/files/{target}"
+    pages |= _copies_of_linked(linked - pages.keys(), folder / "extra" / "files")
     for name, text in documents.items():
         text = book.relink(text, f"docs/{name}", f"results/book/{name}", pages)
         writable(folder / name).write_text(text, encoding="utf-8")
@@ -149,14 +155,32 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
         _relink(notebook, source, f"results/book/{name}", pages)
     templates = Environment(loader=FileSystemLoader(folder), trim_blocks=True)
     templates.globals["figures"] = {path.name: book.gallery(path) for path in figures}
-    templates.globals["there"] = _pages_in_contents([*documents, *copies])
-    templates.globals["names"] = {}
-    for benchmark in benchmarks:
-        paper = import_module(f"tomlab.benchmarks.{benchmark}.paper")
-        templates.globals["names"][benchmark] = paper.WORDING.name
+    # The contents list the pages of no benchmark.
+    names = [name for name in (*documents, *copies) if not name.startswith(tuple(STAGES))]
+    templates.globals["there"] = [_page(name) for name in names]
+    templates.globals["names"] = _titles(benchmarks)
     _write_chapters(chapters, folder, templates)
     _write_overviews(copies, benchmarks, folder, templates)
     return folder
+
+
+def _copies_of_linked(targets: Collection[str], folder: Path) -> dict[str, str]:
+    """Where the book has copies of files, by where they lie; writes them to `folder`."""
+    pages = {}
+    for target in targets:
+        if (ROOT / target).is_file():
+            shutil.copyfile(ROOT / target, writable(folder / target))
+            pages[target] = f"results/book/files/{target}"
+    return pages
+
+
+def _titles(benchmarks: list[str]) -> dict[str, str]:
+    """The names of benchmarks as their papers write them."""
+    titles = {}
+    for benchmark in benchmarks:
+        paper = import_module(f"tomlab.benchmarks.{benchmark}.paper")
+        titles[benchmark] = paper.WORDING.name
+    return titles
 
 
 def _figure_folders(benchmarks: list[str]) -> list[Path]:
@@ -186,16 +210,6 @@ def _pages_of_the_book(
     return pages
 
 
-def _pages_in_contents(names: list[str]) -> list[str]:
-    """The pages that the contents may list: those of no benchmark."""
-    pages = []
-    for name in names:
-        page = _page(name)
-        if "/" not in page or page.startswith(FRESH) or page == "answers/README":
-            pages.append(page)
-    return pages
-
-
 def _write_chapters(
     chapters: list[tuple[str, str, NotebookNode]], folder: Path, templates: Environment
 ) -> None:
@@ -218,14 +232,14 @@ def _write_overviews(
     gallery = templates.get_template("gallery.md").render()
     (folder / "gallery.md").write_text(gallery, encoding="utf-8")
     findings = json.loads((FRONT / "findings.json").read_text(encoding="utf-8"))
-    part = templates.get_template("part.md")
     for benchmark in benchmarks:
         chapters = []
         for source, names in copies.items():
             if Path(source).stem == benchmark:
                 chapters += [_page(name) for name in names]
-        finding = findings.get(benchmark)
-        text = part.render(benchmark=benchmark, chapters=chapters, finding=finding)
+        text = templates.get_template("part.md").render(
+            benchmark=benchmark, chapters=chapters, finding=findings.get(benchmark)
+        )
         (folder / f"{benchmark}.md").write_text(text, encoding="utf-8")
 
 
@@ -241,7 +255,9 @@ def _chapters(copies: dict[str, list[str]]) -> Iterator[tuple[str, str, Notebook
             yield source, name, run_notebook.read_notebook(path)
 
 
-def _texts(notebook: NotebookNode, source: str) -> Iterator[tuple[NotebookNode, str, str]]:
+def texts_with_links(
+    notebook: NotebookNode, source: str
+) -> Iterator[tuple[NotebookNode, str, str]]:
     """What of an executed notebook may hold links: a part of it, the field there that is the text,
     and the path that the text was written for.
     """
@@ -250,16 +266,16 @@ def _texts(notebook: NotebookNode, source: str) -> Iterator[tuple[NotebookNode, 
             yield cell, "source", f"notebooks/{source}"
         # What cells display was written by an executed copy under `results/`.
         for output in cell.get("outputs", []):
-            shown = output.get("data", {})
-            for kind in sorted(shown.keys() & {"text/markdown", "text/html"}):
-                yield shown, kind, f"results/notebooks/{source}"
+            data = output.get("data", {})
+            for kind in sorted(data.keys() & {"text/markdown", "text/html"}):
+                yield data, kind, f"results/notebooks/{source}"
 
 
 def _targets(chapters: Iterable[tuple[str, str, NotebookNode]]) -> set[str]:
     """What executed notebooks link to, from the repository's root on."""
     linked = set()
     for source, _, notebook in chapters:
-        for part, field, home in _texts(notebook, source):
+        for part, field, home in texts_with_links(notebook, source):
             linked |= book.targets(part[field], home)
     return linked
 
@@ -267,22 +283,22 @@ def _targets(chapters: Iterable[tuple[str, str, NotebookNode]]) -> set[str]:
 def _relink(
     notebook: NotebookNode,
     source: str,
-    place: str,
+    page: str,
     pages: Mapping[str, str],
     files: Collection[str] = (),
 ) -> None:
-    """Change an executed notebook's links to those that hold in `place`, see `book.relink`."""
-    for part, field, home in _texts(notebook, source):
-        part[field] = book.relink(part[field], home, place, pages, files)
+    """Change an executed notebook's links to those that hold in `page`, see `book.relink`."""
+    for part, field, home in texts_with_links(notebook, source):
+        part[field] = book.relink(part[field], home, page, pages, files)
 
 
 def main() -> int:
     """Publish what `params.yaml` names; 1 with a message if something is missing, 130 on Ctrl-C."""
     try:
         run = params.load()["run"]
-        benchmarks, models = with_results(run["benchmarks"]), run["models"]
-        front = execute(benchmarks, params.with_baselines(models))
-        copies = {name: [name] for name in front} | executed(benchmarks, models)
+        benchmarks = with_results(run["benchmarks"])
+        pages = execute(benchmarks, params.with_baselines(run["models"]))
+        copies = {name: [name] for name in pages} | executed(benchmarks, run["models"])
         commit(copies, benchmarks)
         book.build(gather(copies, benchmarks), BOOK)
     except (InputError, FileNotFoundError) as error:

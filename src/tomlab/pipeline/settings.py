@@ -9,7 +9,8 @@ is run or spent where the file is wrong anywhere.
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from hashlib import file_digest, sha256
 from importlib import import_module
@@ -52,64 +53,53 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
     problems = []
     models = {}
     for name in registry:
-        spec, problems_of_model = _attempt(specs.model_spec, name, registry)
-        problems += problems_of_model
-        if spec:
-            models[name] = spec
-    for check_section in (_check_run, _check_fresh, _check_limits):
-        problems += check_section(content)
-    problems += _check_benchmarks(content, models)
+        with noting(problems):
+            models[name] = specs.model_spec(name, registry)
+    problems += _run_problems(content)
+    with noting(problems):
+        _check_section(params.Fresh, content, "fresh")
+    with noting(problems):
+        limits = content.get("limits", {})
+        params.checked(specs.Limits.model_validate, limits, "limits")
+    problems += _benchmark_problems(content, models)
     refuse(problems, str(path))
     return content
 
 
-def _attempt(validate: Callable[..., Any], *values: Any) -> tuple[Any, list[str]]:
-    """What `validate` makes of its arguments, else None and what it says against them."""
+@contextmanager
+def noting(problems: list[str]) -> Iterator[None]:
+    """Add to `problems` what an `InputError` says."""
     try:
-        return validate(*values), []
+        yield
     except InputError as error:
-        return None, [str(error)]
+        problems.append(str(error))
 
 
-def _problems(validate: Callable[..., Any], *values: Any) -> list[str]:
-    """What `validate` says against its arguments: nothing or one message."""
-    _, problems = _attempt(validate, *values)
-    return problems
+def _check_section(section: type[params.Section], content: Mapping[str, Any], name: str) -> Any:
+    """A section of the file as checked. Errors: `InputError`."""
+    validate = partial(section.model_validate, context=content["models"])
+    return params.checked(validate, content.get(name), name)
 
 
-def _section_problems(
-    section: type[params.Section], content: Any, name: str, registry: Any
-) -> list[str]:
-    """What is wrong with a section of the file."""
-    validate = partial(section.model_validate, context=registry)
-    return _problems(params.checked, validate, content, name)
-
-
-def _check_fresh(content: Mapping[str, Any]) -> list[str]:
-    return _section_problems(params.Fresh, content.get("fresh"), "fresh", content["models"])
-
-
-def _check_limits(content: Mapping[str, Any]) -> list[str]:
-    return _problems(
-        params.checked, specs.Limits.model_validate, content.get("limits", {}), "limits"
-    )
-
-
-def _check_run(content: Mapping[str, Any]) -> list[str]:
-    problems = _section_problems(params.Run, content.get("run"), "run", content["models"])
+def _run_problems(content: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the section `run` and the files that it names."""
+    problems = []
+    with noting(problems):
+        _check_section(params.Run, content, "run")
     if problems:
         return problems
     run = content["run"]
     for name, file in run.get("prompts", {}).items():
-        load = partial(prompts.load, name)
-        problems += _problems(params.checked, load, {name: file}, "run.prompts")
+        with noting(problems):
+            params.checked(partial(prompts.load, name), {name: file}, "run.prompts")
     folders = run.get("wordings", [])
     for folder in folders:
         files = sorted(from_root(folder).glob("*"))
         if not files:
             problems.append(f"run.wordings: {folder}: found nothing in it")
         for file in files:
-            problems += _problems(prompts.wording, file)
+            with noting(problems):
+                prompts.wording(file)
             problems += _unknown_sections([file.name])
     names = Counter(["", REVERSED, *(Path(folder).name for folder in folders)])
     repeated = [name for name, count in names.items() if count > 1]
@@ -125,31 +115,26 @@ def _benchmarks() -> list[str]:
 
 def _unknown_sections(names: Iterable[Any]) -> list[str]:
     """A complaint on each name that is none of a section."""
-    known = ["run", "limits", "models", "fresh", *_benchmarks()]
-    problems = []
-    for name in dict.fromkeys(names):
-        if name not in known:
-            problems.append(f"no section or benchmark {name!r}; there are: {known}")
-    return problems
+    sections = ["run", "limits", "models", "fresh", *_benchmarks()]
+    unknown = [name for name in dict.fromkeys(names) if name not in sections]
+    return [f"no section or benchmark {name!r}; there are: {sections}" for name in unknown]
 
 
-def _check_benchmarks(
+def _benchmark_problems(
     content: Mapping[str, Any], models: Mapping[str, specs.ModelSpec]
 ) -> list[str]:
+    """What is wrong with the sections of benchmarks, of those that the file names."""
     run = content.get("run")
-    named = [*content]
+    sections = [*content]
     if isinstance(run, Mapping) and isinstance(run.get("benchmarks"), Mapping):
-        named += run["benchmarks"]
-    problems = _unknown_sections(named)
+        sections += run["benchmarks"]
+    problems = _unknown_sections(sections)
     for name in _benchmarks():
-        if name not in named:
-            continue
-        settings = import_module(f"tomlab.benchmarks.{name}.settings").Settings
-        validate = partial(settings.model_validate, context=content["models"])
-        section, problems_of_section = _attempt(params.checked, validate, content.get(name), name)
-        problems += problems_of_section
-        if section:
-            problems += _unknown_methods(name, section.evaluation, models)
+        if name in sections:
+            settings = import_module(f"tomlab.benchmarks.{name}.settings").Settings
+            with noting(problems):
+                section = _check_section(settings, content, name)
+                problems += _unknown_methods(name, section.evaluation, models)
     return problems
 
 
@@ -212,12 +197,22 @@ def _read(parameters: dict[str, Any], registry: Mapping, benchmark: str) -> dict
     if "prompts" in parameters:
         # A benchmark's own, and those of the methods and judges that all have.
         folders = (f"{benchmark or 'fresh'}/", "techniques/", "judges/")
-        given = parameters["prompts"].items()
-        parameters["prompts"] = {name: file for name, file in given if name.startswith(folders)}
+        files = parameters["prompts"].items()
+        parameters["prompts"] = {name: file for name, file in files if name.startswith(folders)}
     if "wordings" in parameters:
         folders = [f"{folder}/{benchmark}" for folder in parameters["wordings"]]
         parameters["wordings"] = [folder for folder in folders if there(folder)]
+    entries = _entries(parameters, registry, benchmark)
+    hashes = {}
+    for text in _texts([parameters, entries]):
+        path = there(text)
+        if path:
+            hashes[text] = hash_of(path)
+    return {"parameters": parameters, "models": entries, "files": hashes}
 
+
+def _entries(parameters: Mapping[str, Any], registry: Mapping, benchmark: str) -> dict[str, Any]:
+    """What of the entries of a stage's models bears on their answers, by name."""
     # Figures name the models of a run, too, but ask none.
     asked_names = _MODELS if benchmark else ("models",)
     entries = {}
@@ -228,13 +223,7 @@ def _read(parameters: dict[str, Any], registry: Mapping, benchmark: str) -> dict
         evaluated = [parameters["model"]]
     for name in evaluated:
         entries[name] = specs.model_spec(name, registry).answering(benchmark)
-
-    files = {}
-    for text in _texts([parameters, entries]):
-        path = there(text)
-        if path:
-            files[text] = hash_of(path)
-    return {"parameters": parameters, "models": entries, "files": files}
+    return entries
 
 
 def _texts(value: Any) -> list[str]:
@@ -275,7 +264,10 @@ def unready(content: Mapping[str, Any], read: Mapping[str, Any]) -> Iterator[str
         if lacking:
             yield f"models.{name}: {lacking}"
         if isinstance(spec, specs.OpenAIModel | specs.AnthropicModel):
-            yield from _problems(api_key, spec, f"{spec.provider.upper()}_API_KEY")
+            problems = []
+            with noting(problems):
+                api_key(spec, f"{spec.provider.upper()}_API_KEY")
+            yield from problems
 
 
 def write(read: Mapping[str, dict[str, Any]]) -> None:

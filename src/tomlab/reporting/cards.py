@@ -19,62 +19,79 @@ _PAGE = jinja2.Environment(autoescape=True, trim_blocks=True).from_string(
 )
 
 
-def shortened(said: str, limit: int = LIMIT) -> str:
+def shortened(content: str, limit: int = LIMIT) -> str:
     """A long text's beginning and end with … between, so that it has about `limit` characters."""
     half = limit // 2
-    return said if len(said) <= limit else f"{said[:half]} … {said[-half:]}"
+    return content if len(content) <= limit else f"{content[:half]} … {content[-half:]}"
 
 
 def cards(table: pd.DataFrame, wording: Wording = PLAIN) -> Shown:
     """A card a row, its title from the named index, a field a column that says anything; `verdict`
     and `rule` are one field: what was decided, and by which rule.
     """
-    told = []
     # An item's name begins with its group's; an index without a name says nothing.
     levels = [level for level in table.index.names if level not in (None, "group")]
-    # What names a model is no name of a column.
-    heads = {column: column if ", " in column else head(column, wording) for column in table}
-    places = table.index.to_frame().to_dict("records")
-    for place, row in zip(places, table.to_dict("records"), strict=True):
-        titled = [name(str(place[level]), level, wording) for level in levels]
-        fields = {column: _said(value, column, wording) for column, value in row.items()}
-        if "verdict" in fields:
-            decided = name(fields.pop("verdict"), "outcome", wording)
-            fields["verdict"] = ": ".join(filter(None, [decided, fields.pop("rule", "")]))
-        texts = {heads[column]: value for column, value in fields.items() if value}
-        told.append((" · ".join(titled) or NAMES["example"], texts))
-    return _shown(told)
+    index = table.index.to_frame().to_dict("records")
+    contents = []
+    for keys, row in zip(index, table.to_dict("records"), strict=True):
+        title = " · ".join(name(str(keys[level]), level, wording) for level in levels)
+        contents.append((title or NAMES["example"], _fields(row, wording)))
+    return _shown(contents)
 
 
-def _said(value: Any, column: str, wording: Wording) -> str:
+def _fields(row: Mapping, wording: Wording) -> dict[str, str]:
+    """What a row says, by the names of its columns."""
+    texts = {column: _in_words(value, column, wording) for column, value in row.items()}
+    if "verdict" in texts:
+        verdict = name(texts.pop("verdict"), "outcome", wording)
+        rule = texts.pop("rule", "")
+        texts["verdict"] = ": ".join(filter(None, [verdict, rule]))
+    fields = {}
+    for column, content in texts.items():
+        if content:
+            # What names a model is no name of a column.
+            label = column if ", " in column else head(column, wording)
+            fields[label] = content
+    return fields
+
+
+def _in_words(value: Any, column: str, wording: Wording) -> str:
     """A value in words, shortened; "" of nothing."""
     if isinstance(value, str):
         return shortened(name(value, column, wording))
-    said = text(value, column, wording)
-    return "" if said == ABSENT else shortened(said)
+    words = text(value, column, wording)
+    return "" if words == ABSENT else shortened(words)
 
 
 def conversation(response: Mapping, wording: Wording = PLAIN) -> Shown:
     """A prompt and its answer, a row of responses; `InputError` where its `messages` are none."""
-    asked, roles = response["messages"], NAMES["roles"]
+    messages = response["messages"]
+    roles = NAMES["roles"]
+    contents = []
     try:
-        asked = json.loads(asked) if isinstance(asked, str) else asked
-        told = [(roles.get(m["role"], m["role"]), shortened(m["content"])) for m in asked]
+        for message in json.loads(messages):
+            title = roles.get(message["role"], message["role"])
+            contents.append((title, shortened(message["content"])))
     except (ValueError, TypeError, KeyError):
-        found = shortened(repr(response["messages"]), 80)
-        raise InputError(f"messages: found {found}, expected a list of role and content") from None
-    who = roles["answer"].format(model=name(response["model"], "model", wording))
-    answer = _said(response["response"], "response", wording)
-    told.append((who, answer or NAMES["no answer"].format(error=response["error"])))
-    return _shown(told)
+        excerpt = shortened(repr(messages), 80)
+        raise InputError(
+            f"messages: found {excerpt}, expected a list of role and content"
+        ) from None
+    title = roles["answer"].format(model=name(response["model"], "model", wording))
+    answer = _in_words(response["response"], "response", wording)
+    contents.append((title, answer or NAMES["no answer"].format(error=response["error"])))
+    return _shown(contents)
 
 
-def _shown(told: list[tuple[str, str | dict[str, str]]]) -> Shown:
+def _shown(contents: list[tuple[str, str | dict[str, str]]]) -> Shown:
     """Each as a card: a title, and a text or texts by label."""
-    lines = [
-        f"[{title}]\n{content}"
-        if isinstance(content, str)
-        else "\n".join([title, *(f"  {label}: {said}" for label, said in content.items())])
-        for title, content in told
-    ]
-    return Shown(_PAGE.render(cards=told), "\n\n".join(lines)) if told else say(NAMES["nothing"])
+    if not contents:
+        return say(NAMES["nothing"])
+    texts = []
+    for title, content in contents:
+        if isinstance(content, str):
+            texts.append(f"[{title}]\n{content}")
+        else:
+            lines = [f"  {label}: {field}" for label, field in content.items()]
+            texts.append("\n".join([title, *lines]))
+    return Shown(_PAGE.render(cards=contents), "\n\n".join(texts))

@@ -12,59 +12,65 @@ from tomlab.scoring import paired
 
 
 def labelled(
-    found: pd.DataFrame, named: Mapping[str, tuple[str, str]], wording: Wording
+    differences: pd.DataFrame, headlines: Mapping[str, tuple[str, str]], wording: Wording
 ) -> pd.DataFrame:
     """The differences of the headlines in words: a row each, ready to be drawn or printed.
 
-    found: of `paired.differences`; named: metric and condition by name, as a paper's HEADLINES.
+    differences: of `paired`; headlines: metric and condition by name, as a paper's HEADLINES.
     Columns added: headline (its name), kind ("between models" or "between methods"), shared (the
     method or model both have), pair ("A − B"), value (the difference) and mark ("†" where p is
     below .05 after Holm's correction among such pairs).
     """
-    names = {cell: name for name, cell in named.items()}
-    cells = zip(found["metric"], found["condition"], strict=True)
-    own = found.assign(headline=[names.get(cell, "") for cell in cells]).query("headline != ''")
-    shared = own["varies"].map({"method": "model", "model": "method"})
-    a, b, same = (
-        [tables.name(*both, wording) for both in zip(own[side], kind, strict=True)]
-        for side, kind in {"a": own["varies"], "b": own["varies"], "same": shared}.items()
-    )
-    own = own.assign(
-        kind="between " + own["varies"] + "s",
-        shared=same,
-        pair=[f"{one} − {other}" for one, other in zip(a, b, strict=True)],
-        value=own["difference"],
-        mark=own["p_holm"].lt(paired.LEVEL).map({True: "†", False: ""}),
+    names = {cell: name for name, cell in headlines.items()}
+    cells = zip(differences["metric"], differences["condition"], strict=True)
+    rows = differences.assign(headline=[names.get(cell, "") for cell in cells])
+    rows = rows.query("headline != ''")
+    varies = rows["varies"]
+    first = _in_words(rows["a"], varies, wording)
+    second = _in_words(rows["b"], varies, wording)
+    rows = rows.assign(
+        kind="between " + varies + "s",
+        shared=_in_words(rows["same"], varies.map({"method": "model", "model": "method"}), wording),
+        pair=[f"{a} − {b}" for a, b in zip(first, second, strict=True)],
+        value=rows["difference"],
+        mark=rows["p_holm"].lt(paired.LEVEL).map({True: "†", False: ""}),
         source=RUN,
     )
-    return own.sort_values("kind", ascending=False, kind="stable", ignore_index=True)
+    return rows.sort_values("kind", ascending=False, kind="stable", ignore_index=True)
+
+
+def _in_words(values: pd.Series, kinds: pd.Series, wording: Wording) -> list[str]:
+    """The names of models and methods. kinds: of each value, which of the two it is."""
+    return [tables.name(value, kind, wording) for value, kind in zip(values, kinds, strict=True)]
 
 
 def disagreements(
-    items: pd.DataFrame, responses: pd.DataFrame, scores: pd.DataFrame, found: pd.DataFrame
+    items: pd.DataFrame, responses: pd.DataFrame, scores: pd.DataFrame, differences: pd.DataFrame
 ) -> pd.DataFrame:
     """One answer of each of the first five groups on which two sides differ, with both answers.
 
-    Of the first pair in `found` (of `paired.differences`) that differs in `scores`, which may be
-    those of one metric alone. Columns: question, gold, and of each side its answer and verdict.
+    Of the first pair in `differences` (of `paired`) that differs in `scores`, which may be those of
+    one metric alone. Columns: question, gold, and of each side its answer and verdict.
     """
-    answers, texts = responses.set_index(KEY), items.set_index("item_id")
-    for pair in found[["varies", "same", "a", "b"]].drop_duplicates().itertuples(index=False):
-        sides = dict(zip("ab", paired.sides(*pair), strict=True))
-        one, other = (
-            scores[scores["model"].eq(model) & scores["method"].eq(method)]
-            for model, method in sides.values()
-        )
-        both = one.merge(other, on=["item_id", "sample"], suffixes=("_a", "_b"))
-        both = both[both["score_a"] != both["score_b"]].drop_duplicates("group_id_a").head(5)
-        if both.empty:
+    answers = responses.set_index(KEY)
+    for pair in differences[["varies", "same", "a", "b"]].drop_duplicates().itertuples():
+        sides = paired.sides(pair.varies, pair.same, pair.a, pair.b)
+        first, second = (_scores_of(scores, *side) for side in sides)
+        pairs = first.merge(second, on=["item_id", "sample"], suffixes=("_a", "_b"))
+        pairs = pairs[pairs["score_a"] != pairs["score_b"]].drop_duplicates("group_id_a").head(5)
+        if pairs.empty:
             continue
-        asked = texts.loc[both["item_id"]]
-        shown = {"question": asked["question"].tolist(), "gold": asked["answer"].map(str).tolist()}
-        for letter, side in sides.items():
-            keys = [(item, *side, sample) for item, sample in both[["item_id", "sample"]].values]
-            shown[", ".join(side)] = [said(answers.loc[key]) for key in keys]
-            shown[f"verdict on {getattr(pair, letter)}"] = both[f"outcome_{letter}"].tolist()
-        index = [both["group_id_a"].rename("group"), both["item_id"].rename("item")]
-        return pd.DataFrame(shown, index)
+        asked = items.set_index("item_id").loc[pairs["item_id"]]
+        index = [pairs["group_id_a"].rename("group"), pairs["item_id"].rename("item")]
+        columns = {"question": asked["question"], "gold": asked["answer"].map(str)}
+        table = pd.DataFrame({name: [*texts] for name, texts in columns.items()}, index)
+        for letter, side in zip("ab", sides, strict=True):
+            keys = [(row.item_id, *side, row.sample) for row in pairs.itertuples()]
+            table[", ".join(side)] = [said(answers.loc[key]) for key in keys]
+            table[f"verdict on {getattr(pair, letter)}"] = pairs[f"outcome_{letter}"].tolist()
+        return table
     return pd.DataFrame(columns=["question", "gold"])
+
+
+def _scores_of(scores: pd.DataFrame, model: str, method: str) -> pd.DataFrame:
+    return scores[scores["model"].eq(model) & scores["method"].eq(method)]

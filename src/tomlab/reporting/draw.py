@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from textwrap import fill
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -51,7 +52,8 @@ OUTCOMES = {
 }
 MARKERS = "osD^vPX<>"
 WIDTH = 7.0  # inches: the text width of a page
-PRINT, SCREEN = 200, 784  # dots per inch of a picture, and how wide a notebook shows it
+PRINT = 200  # dots per inch of a picture
+SCREEN = 784  # pixels: how wide a notebook shows it
 # seaborn's grids look for a layout at each step, which takes long; `_picture` finds another one.
 sns.FacetGrid.tight_layout = lambda grid, *_, **__: grid
 # A date or a version would make two files of one figure differ.
@@ -101,39 +103,42 @@ def dots(
     """
     axes = plt.gca()
     palette = palette or {"": COLOURS["ink"]}
-    places = {name: place for place, name in enumerate(order or data[rows].unique())}
+    heights = {name: height for height, name in enumerate(order or data[rows].unique())}
     # A grid hands over empty columns where a panel has no numbers.
-    data = data[data["value"].notna() & data[rows].isin(places)]
-    data = data.assign(is_few=few(data))
+    data = data[data["value"].notna() & data[rows].isin(heights)]
+    data = data.assign(is_few=few(data), height=data[rows].map(heights))
     gaps = np.linspace(-dodge, dodge, len(palette)) if len(palette) > 1 else [0.0]
     for (level, colour), gap, marker in zip(palette.items(), gaps, MARKERS * 9, strict=False):
-        drawn = data[data[hue] == level] if hue else data
-        for row, row_name in zip(drawn.itertuples(), drawn[rows], strict=True):
-            ink = COLOURS["grey"] if row.is_few else colour
-            height = places[row_name] + gap
-            has_interval = pd.notna(getattr(row, "ci_low", np.nan))
-            if has_interval:
-                axes.hlines(height, row.ci_low, row.ci_high, ink, linewidth=1.2)
-            face = ink if has_interval else "white"
-            look = {"mec": ink, "mfc": face, "ms": 4.2, "clip_on": False, "zorder": 3}
-            axes.plot(row.value, height, marker, **look)
-            mark = getattr(row, "mark", "")
-            if mark:
-                end = row.ci_high if has_interval else row.value
-                axes.annotate(mark, (end, height), (4, -3), textcoords="offset points")
-    axes.set_yticks(list(places.values()), [str(name) for name in places])
-    axes.set_ylim(len(places) - 0.5, -0.5)
+        numbers = data[data[hue] == level] if hue else data
+        for row in numbers.itertuples():
+            _dot(axes, row, row.height + gap, COLOURS["grey"] if row.is_few else colour, marker)
+    axes.set_yticks(list(heights.values()), [str(name) for name in heights])
+    axes.set_ylim(len(heights) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.xaxis.set_major_formatter(lambda tick, _: _tick(tick))
-    for place in range(0, len(places), 2):
-        axes.axhspan(place - 0.5, place + 0.5, color="#f4f4f4", linewidth=0, zorder=0)
+    for height in range(0, len(heights), 2):
+        axes.axhspan(height - 0.5, height + 0.5, color="#f4f4f4", linewidth=0, zorder=0)
 
 
-def share_axis(axes: Axes, least: float = 0.0, most: float = 1.0) -> None:
+def _dot(axes: Axes, row: Any, height: float, colour: str, marker: str) -> None:
+    """A number with its interval, hollow without one, and with its mark."""
+    has_interval = pd.notna(getattr(row, "ci_low", np.nan))
+    if has_interval:
+        axes.hlines(height, row.ci_low, row.ci_high, colour, linewidth=1.2)
+    face = colour if has_interval else "white"
+    look = {"mec": colour, "mfc": face, "ms": 4.2, "clip_on": False, "zorder": 3}
+    axes.plot(row.value, height, marker, **look)
+    mark = getattr(row, "mark", "")
+    if mark:
+        end = row.ci_high if has_interval else row.value
+        axes.annotate(mark, (end, height), (4, -3), textcoords="offset points")
+
+
+def share_axis(axes: Axes, low: float = 0.0, high: float = 1.0) -> None:
     """An x axis of shares, written .25 as in the text, with room for a dot at either end."""
-    room = 0.03 * (most - least)
-    ticks = np.linspace(least, most, 5)
-    axes.set_xlim(least - room, most + room)
+    room = 0.03 * (high - low)
+    ticks = np.linspace(low, high, 5)
+    axes.set_xlim(low - room, high + room)
     axes.set_xticks(ticks, map(_tick, ticks.tolist()))
     axes.tick_params(axis="x", length=2.5)
 
@@ -155,10 +160,10 @@ def stacked(data: pd.DataFrame, rows: str, part: str, palette: Mapping[str, str]
     """
     axes = plt.gca()
     bars = pd.Categorical(data[rows], list(dict.fromkeys(data[rows])))
-    own = data.assign(**{rows: bars, "value": data["value"].fillna(0)})
+    data = data.assign(**{rows: bars, "value": data["value"].fillna(0)})
     look = {"palette": dict(palette), "hue_order": list(palette)[::-1], "alpha": 1, "legend": False}
     look |= {"multiple": "stack", "discrete": True, "shrink": 0.75, "linewidth": 0.4}
-    sns.histplot(own, y=rows, weights="value", hue=part, ax=axes, **look)
+    sns.histplot(data, y=rows, weights="value", hue=part, ax=axes, **look)
     for bar in axes.patches:
         if bar.get_width() >= 0.08:
             red, green, blue, _ = bar.get_facecolor()
@@ -184,24 +189,29 @@ def legend(
     """A legend below all panels. palette: colour by label, drawn as dots or `bars`; lines: a dash
     by label, for reference lines; hollow, grey: what such a dot is.
     """
-    ink, pale = COLOURS["ink"], COLOURS["grey"]
-
-    def dot(label: str, colour: str, marker: str = "o", **look) -> Line2D:
-        return Line2D([], [], color=colour, label=label, marker=marker, markersize=4.2, **look)
-
-    handles = [
-        Patch(facecolor=colour, label=label) if bars else dot(label, colour, marker, ls="none")
-        for (label, colour), marker in zip(palette.items(), MARKERS * 3, strict=False)
-    ]
+    handles = []
+    for (label, colour), marker in zip(palette.items(), MARKERS * 3, strict=False):
+        if bars:
+            handles.append(Patch(facecolor=colour, label=label))
+        else:
+            handles.append(_legend_dot(label, colour, marker=marker, ls="none"))
     if hollow:
-        handles += [dot(hollow, ink, mfc="white", ls="none"), dot("this run, 95 % interval", ink)]
-    handles += [dot(grey, pale)] if grey else []
-    handles += [Line2D([], [], color=pale, ls=ls, label=told) for told, ls in (lines or {}).items()]
+        handles.append(_legend_dot(hollow, COLOURS["ink"], mfc="white", ls="none"))
+        handles.append(_legend_dot("this run, 95 % interval", COLOURS["ink"]))
+    if grey:
+        handles.append(_legend_dot(grey, COLOURS["grey"]))
+    for label, dash in (lines or {}).items():
+        handles.append(Line2D([], [], color=COLOURS["grey"], ls=dash, label=label))
     longest = max((len(handle.get_label()) for handle in handles), default=1)
     columns = max(1, min(len(handles), 4, 105 // (longest + 7)))
-    own = figure.figure
-    own.set_figheight(own.get_figheight() + 0.1 + 0.2 * -(-len(handles) // columns))
-    own.legend(handles=handles, loc="outside lower center", ncols=columns)
+    n_lines = -(-len(handles) // columns)
+    canvas = figure.figure
+    canvas.set_figheight(canvas.get_figheight() + 0.1 + 0.2 * n_lines)
+    canvas.legend(handles=handles, loc="outside lower center", ncols=columns)
+
+
+def _legend_dot(label: str, colour: str, marker: str = "o", **look: str) -> Line2D:
+    return Line2D([], [], color=colour, label=label, marker=marker, markersize=4.2, **look)
 
 
 def save(
@@ -214,12 +224,13 @@ def save(
     """Show a figure in the notebook with its caption, and save it for `name`, "bigtom/figure3" or a
     whole path, as `results/figures/<name>.png`, `.pdf`, `.csv` (`data`) and `.caption.txt`.
     """
-    own, path = figure.figure, paths.writable(paths.RESULTS / "figures" / name)
+    path = paths.writable(paths.RESULTS / "figures" / name)
     files = {kind: path.with_suffix(f".{kind}") for kind in ("png", "pdf")}
-    files["png"].write_bytes(picture := _picture(own, title))
+    picture = _picture(figure.figure, title)
+    files["png"].write_bytes(picture)
     # The picture has found the layout, which takes as long as drawing: the PDF keeps it.
-    own.set_layout_engine("none")
-    FigureCanvasPdf(own).print_pdf(files["pdf"], metadata=_NO_DATES)
+    figure.figure.set_layout_engine("none")
+    FigureCanvasPdf(figure.figure).print_pdf(files["pdf"], metadata=_NO_DATES)
     if data is not None:
         files["csv"] = path.with_suffix(".csv")
         data.to_csv(files["csv"], index=False)
@@ -227,11 +238,11 @@ def save(
     # The notebook that runs links to files from where its executed copy lies.
     page = (paths.RESULTS if paths.stage() else paths.ROOT) / "notebooks"
     page /= "" if paths.stage().startswith("notebooks/") else "stage"
-    links = [
-        f'<a href="{Path(os.path.relpath(file, page)).as_posix()}">{kind.upper()}</a>'
-        for kind, file in files.items()
-    ]
-    _display(own, picture, title, caption, " · ".join(links))
+    links = []
+    for kind, file in files.items():
+        address = Path(os.path.relpath(file, page)).as_posix()
+        links.append(f'<a href="{address}">{kind.upper()}</a>')
+    _display(figure.figure, picture, title, caption, " · ".join(links))
 
 
 def show(figure: Figure | sns.FacetGrid, title: str, caption: str = "") -> None:
@@ -246,18 +257,20 @@ def _picture(figure: Figure, title: str) -> bytes:
     figure.suptitle(lines, x=0.01, ha="left", fontsize=9.5, fontweight="bold")
     figure.set_layout_engine("constrained")
     figure.set_dpi(PRINT)
-    canvas, png = FigureCanvasAgg(figure), BytesIO()
+    canvas = FigureCanvasAgg(figure)
     canvas.draw()
-    drawn = PIL.Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
+    pixels = PIL.Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
     # A palette looks the same in a third of the bytes; this one keeps colours of a single dot too.
     palette = {"method": PIL.Image.Quantize.MAXCOVERAGE, "dither": PIL.Image.Dither.NONE}
-    drawn.quantize(256, **palette).save(png, "png", dpi=(PRINT, PRINT))
+    png = BytesIO()
+    pixels.quantize(256, **palette).save(png, "png", dpi=(PRINT, PRINT))
     return png.getvalue()
 
 
-def _display(figure: Figure, picture: bytes, title: str, *below: str) -> None:
-    """Show a picture and what stands below it, HTML."""
+def _display(figure: Figure, picture: bytes, title: str, caption: str, links: str = "") -> None:
+    """Show a picture, and below it a caption and links, both HTML."""
     plt.close(figure)
-    display(Image(picture, width=SCREEN, alt=" ".join(filter(None, [title, below[0]]))))
-    if said := "".join(f"<p>{text}</p>\n" for text in below if text):
-        display(HTML(f'<div class="tomlab-caption">\n{said}</div>'))
+    display(Image(picture, width=SCREEN, alt=" ".join(filter(None, [title, caption]))))
+    below = "".join(f"<p>{text}</p>\n" for text in (caption, links) if text)
+    if below:
+        display(HTML(f'<div class="tomlab-caption">\n{below}</div>'))

@@ -18,7 +18,7 @@ from tomlab.scoring.variants import protocol
 PASSES, FAILS, INCONCLUSIVE, UNTESTED = "passes", "fails", "inconclusive", "not asked"
 LEAST = {"readable": 0.95, "same_words": 0.9}  # shares that are needed: fails if surely below
 GUESS = 0.5  # only two options are swapped; whoever always picks one place keeps no answer
-_WHOSE = ["model", "method", "questions"]
+_KEYS = ["model", "method", "questions"]
 _SAYS = {
     "readable": "gives {readable} {unit}s in {share} of cases (.95 are needed)",
     "first_option": "picks the option shown first in {share} of its answers",
@@ -37,32 +37,40 @@ def gate(
     same_answer when these are swapped (without a value where they were not), and same_words of the
     answers that give words, where scores have `words`.
     """
-    told = protocol(scores)
-    options = told["item_id"].map(items.set_index("item_id")["choices"].map(len))
-    told = told.assign(questions=options.gt(0).map({True: "choices", False: "other questions"}))
-    readable = told["outcome"].isin(["correct", "wrong", SCORED])
-    if "cut_off" in told:
-        readable = readable & ~told["cut_off"].eq(True)
-    shares = {"readable": readable}
-    if "words" in told:
-        words = told.loc[told["words"].isin(["same", "other", "elsewhere"]), "words"]
-        shares["same_words"] = words.eq("same")
-    rows = [
-        dict(zip([*_WHOSE, "metric"], (*whose, metric), strict=True))
-        | vars(cluster_interval(holds[part.index], part[groups]))
-        for metric, holds in shares.items()
-        for whose, part in told.loc[holds.index].groupby(_WHOSE, sort=False)
-    ]
+    asked = protocol(scores)
+    n_options = asked["item_id"].map(items.set_index("item_id")["choices"].map(len))
+    questions = n_options.gt(0).map({True: "choices", False: "other questions"})
+    asked = asked.assign(questions=questions)
+    readable = asked["outcome"].isin(["correct", "wrong", SCORED])
+    if "cut_off" in asked:
+        readable &= ~asked["cut_off"].eq(True)
+    shares = [_shares("readable", readable, asked, groups)]
+    if "words" in asked:
+        words = asked.loc[asked["words"].isin(["same", "other", "elsewhere"]), "words"]
+        shares.append(_shares("same_words", words.eq("same"), asked, groups))
     # What is asked by likelihood shows no options whose order could decide.
-    choosing = told.loc[options.gt(0) & ~told["method"].map(is_weighed), _WHOSE].drop_duplicates()
+    shows_options = n_options.gt(0) & ~asked["method"].map(is_weighed)
+    choosing = asked.loc[shows_options, _KEYS].drop_duplicates()
     choosing = choosing.merge(pd.DataFrame({"metric": ["first_option", "same_answer"]}), "cross")
     swapped = choosing.merge(varied[varied["asked_as"].eq(REVERSED)], "left")
-    table = pd.concat([pd.DataFrame(rows), swapped], ignore_index=True)[[*rows[0]]]
+    table = pd.concat([*shares, swapped], ignore_index=True)[[*shares[0]]]
     table["guess"] = table["metric"].ne("readable").map({True: GUESS})
     verdicts = pd.Series([_verdict(*row) for row in table[["metric", *NUMBER[:3]]].to_numpy()])
     # The row below first_option decides for both.
     verdicts = verdicts.mask(table["metric"].eq("first_option"), verdicts.shift(-1))
     return table.assign(gate=verdicts).astype({"n": "Int64", "n_groups": "Int64"})
+
+
+def _shares(metric: str, holds: pd.Series, asked: pd.DataFrame, groups: str) -> pd.DataFrame:
+    """How often something holds of answers, by model, method and questions. holds: by the index of
+    `asked`, of the answers that count.
+    """
+    rows = []
+    for keys, part in asked.loc[holds.index].groupby(_KEYS, sort=False):
+        row = dict(zip(_KEYS, keys, strict=True))
+        interval = cluster_interval(holds[part.index], part[groups])
+        rows.append(row | {"metric": metric} | vars(interval))
+    return pd.DataFrame(rows)
 
 
 def _verdict(metric: str, value: float, low: float, high: float) -> str:
@@ -72,30 +80,35 @@ def _verdict(metric: str, value: float, low: float, high: float) -> str:
     return UNTESTED if pd.isna(value) else stands.get(standing(low, high, GUESS), FAILS)
 
 
-def stopped(found: pd.DataFrame, model: str, method: str) -> pd.DataFrame:
+def stopped(gated: pd.DataFrame, model: str, method: str) -> pd.DataFrame:
     """The rows of `gate` that stop a model and method; none stop a baseline, a mere reference."""
-    own = found[found["model"].eq(model) & found["method"].eq(method) & found["gate"].ne(PASSES)]
-    return own.iloc[:0] if model in BASELINES else own
+    rows = gated[gated["model"].eq(model) & gated["method"].eq(method) & gated["gate"].ne(PASSES)]
+    return rows.iloc[:0] if model in BASELINES else rows
 
 
-def says(found: pd.DataFrame, model: str, method: str, wording: Wording) -> str:
+def says(gated: pd.DataFrame, model: str, method: str, wording: Wording) -> str:
     """All that is found about a model and method that are stopped, as a sentence; else ""."""
-    rows = stopped(found, model, method)
+    rows = stopped(gated, model, method)
     if rows.empty:
         return ""
-    shares = zip(rows["metric"], written(rows), strict=True)
     words = {"unit": wording.unit, "readable": "readable"}
     if wording.unit == "output":  # of OmniToM: a table
         words["readable"] = "readable and complete"
-    told = [_SAYS[m].format(share=s, **words) for m, s in shares if s != ABSENT]
-    told += ["was not asked with swapped options"] if rows["gate"].eq(UNTESTED).any() else []
+    findings = []
+    for metric, share in zip(rows["metric"], written(rows), strict=True):
+        if share != ABSENT:
+            findings.append(_SAYS[metric].format(share=share, **words))
+    if rows["gate"].eq(UNTESTED).any():
+        findings.append("was not asked with swapped options")
     yet = "" if rows["gate"].eq(FAILS).any() else " yet"
     where = f"On {wording.name} ({name(method, 'method', wording)}), {name(model, 'model')}"
-    return f"{where} {' and '.join(told)}, so its scores say nothing{yet} about theory of mind."
+    return f"{where} {' and '.join(findings)}, so its scores say nothing{yet} about theory of mind."
 
 
-def marked(differences: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
+def marked(differences: pd.DataFrame, gated: pd.DataFrame) -> pd.DataFrame:
     """Differences of `paired` with a column `gate`: the verdicts that stop either side, or ""."""
-    sides = [paired.sides(*pair) for pair in differences[["varies", "same", "a", "b"]].to_numpy()]
-    rows = [pd.concat([stopped(found, *side) for side in both]) for both in sides]
-    return differences.assign(gate=[", ".join(own["gate"].unique()) for own in rows])
+    verdicts = []
+    for pair in differences[["varies", "same", "a", "b"]].to_numpy():
+        rows = pd.concat([stopped(gated, *side) for side in paired.sides(*pair)])
+        verdicts.append(", ".join(rows["gate"].unique()))
+    return differences.assign(gate=verdicts)

@@ -21,11 +21,11 @@ def escaped(text: str) -> str:
     return re.sub("[^\x00-\xff–—†‡…“”‘’∧≤≥→κΔ−]", "?", text).translate(str.maketrans(_SIGNS))
 
 
-def table(shown: pd.DataFrame, caption: str, notes: Sequence[str], name: str) -> str:
+def table(texts: pd.DataFrame, caption: str, notes: Sequence[str], name: str) -> str:
     """A `table` float as wide as the text at most; its first line names the preamble it needs.
-    shown: texts; name: such as "bigtom/table7", which gives the label "tab:bigtom-table7".
+    name: such as "bigtom/table7", which gives the label "tab:bigtom-table7".
     """
-    plain = shown.map(escaped).rename(columns=escaped)
+    plain = texts.map(escaped).rename(columns=escaped)
     label = "tab:" + name.replace("/", "-").replace("_", "-")
     look = {"hrules": True, "position": "tbp", "column_format": "l" * plain.shape[1]}
     body = Styler(plain).hide(axis="index").to_latex(caption=escaped(caption), label=label, **look)

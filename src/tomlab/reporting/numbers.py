@@ -33,32 +33,37 @@ def number(value: Any) -> str:
 
 def cell(value: Any, low: float = NAN, high: float = NAN, mark: str = "") -> str:
     """A number or its text, its interval if it has one, and its mark: ".52 [.31, .72]", ".61*"."""
-    told = value if isinstance(value, str) else number(value)
-    interval = "" if pd.isna(low) or told == ABSENT else f" [{number(low)}, {number(high)}]"
-    return f"{told}{interval}{mark}"
+    text = value if isinstance(value, str) else number(value)
+    interval = ""
+    if pd.notna(low) and text != ABSENT:
+        interval = f" [{number(low)}, {number(high)}]"
+    return f"{text}{interval}{mark}"
 
 
 def written(rows: pd.DataFrame) -> list[str]:
     """`cell` of every row: value, and ci_low, ci_high, mark where the columns are there."""
-    shown = rows.reindex(columns=["value", "ci_low", "ci_high", "mark"])
-    shown["mark"] = shown["mark"].astype(object).fillna("")
-    return [cell(*row) for row in shown.itertuples(index=False)]
+    columns = rows.reindex(columns=["value", "ci_low", "ci_high", "mark"])
+    columns["mark"] = columns["mark"].astype(object).fillna("")
+    return [cell(*row) for row in columns.itertuples(index=False)]
 
 
 def span(counts: pd.Series) -> str:
     """Whole numbers as a range, "18–25", or as the one they all are; missing ones are left out."""
-    known = counts.dropna().astype(int)
-    if known.empty:
+    counts = counts.dropna().astype(int)
+    if counts.empty:
         return ABSENT
-    return "–".join(dict.fromkeys(f"{end:,}" for end in (known.min(), known.max())))
+    low = f"{counts.min():,}"
+    high = f"{counts.max():,}"
+    return low if low == high else f"{low}–{high}"
 
 
 def n_of(rows: pd.DataFrame, units: str, groups: str) -> str:
     """What this run's numbers are from, for a caption: "n = 100 answers from 100 templates"."""
-    own = rows[rows["source"] == RUN] if "source" in rows else rows
-    if own["n"].isna().all():
+    if "source" in rows:
+        rows = rows[rows["source"] == RUN]
+    if rows["n"].isna().all():
         return f"no {units} of this run"
-    return f"n = {span(own['n'])} {units} from {span(own['n_groups'])} {groups}"
+    return f"n = {span(rows['n'])} {units} from {span(rows['n_groups'])} {groups}"
 
 
 def few(rows: pd.DataFrame) -> pd.Series:
@@ -70,8 +75,10 @@ def few(rows: pd.DataFrame) -> pd.Series:
 
 def standing(low: float, high: float, level: float, near: float = 0.1) -> str:
     """An interval beside a level: "above", "below", "at" (within `near`) or "inconclusive"."""
-    if low > level or high < level:
-        return "above" if low > level else "below"
+    if low > level:
+        return "above"
+    if high < level:
+        return "below"
     return "at" if max(high - level, level - low) <= near else "inconclusive"
 
 
@@ -92,11 +99,13 @@ def published(paper: Paper, table: str, value: str = "value") -> pd.DataFrame:
 def beside(paper: pd.DataFrame, run: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
     """The paper's rows above this run's, with the given columns and those of every number."""
     run = run.assign(source=RUN, mark="", reason="")
-    kept = [*dict.fromkeys([*columns, "source", *NUMBER, "mark", "reason"])]
+    names = [*dict.fromkeys([*columns, "source", *NUMBER, "mark", "reason"])]
     # Frames without a value in some column would settle its type by what they lack.
-    parts = [part.reindex(columns=kept).astype(object) for part in (paper, run) if len(part)]
-    both = pd.concat(parts, ignore_index=True) if parts else run.reindex(columns=kept)
-    return both.infer_objects().astype({"n": "Int64", "n_groups": "Int64"})
+    parts = [part.reindex(columns=names).astype(object) for part in (paper, run) if len(part)]
+    if not parts:
+        parts = [run.reindex(columns=names)]
+    table = pd.concat(parts, ignore_index=True)
+    return table.infer_objects().astype({"n": "Int64", "n_groups": "Int64"})
 
 
 def failing(rows: pd.DataFrame) -> list[str]:

@@ -16,9 +16,9 @@ def chart(metrics: pd.DataFrame, wording: Wording, models: Sequence[str] = ()) -
     models: those shown, by default all. Baselines are left out where there is another model.
     """
     rates = metrics[metrics["metric"] == "outcome_rate"]
-    wished = [*(models or rates["model"].unique())]
-    real = [model for model in wished if model not in BASELINES]
-    rates = rates[rates["model"].isin(real or wished)]
+    models = list(models or rates["model"].unique())
+    real_models = [model for model in models if model not in BASELINES]
+    rates = rates[rates["model"].isin(real_models or models)]
     right = wording.outcomes.get("correct", "right")
     rates = rates.assign(
         outcome=rates["condition"].map(lambda o: right if o == "correct" else name(o, "outcome")),
@@ -35,7 +35,7 @@ def chart(metrics: pd.DataFrame, wording: Wording, models: Sequence[str] = ()) -
 
 def counts(table: pd.DataFrame) -> pd.DataFrame:
     """Numbers of answers by outcome, in words, without what is nowhere but for right and wrong."""
-    kept = [o for o in (*OUTCOMES, SCORED) if o in OUTCOMES[:2] or (o in table and table[o].any())]
-    counted = table.reindex(columns=kept, fill_value=0).astype(int)
-    heads = {outcome: name(outcome, "outcome").capitalize() for outcome in kept}
-    return counted.rename(columns=heads).rename_axis(columns=None)
+    table = table.reindex(columns=[*OUTCOMES, SCORED], fill_value=0).astype(int)
+    shown = table.columns.isin(OUTCOMES[:2]) | table.any()
+    heads = {outcome: name(outcome, "outcome").capitalize() for outcome in table}
+    return table.loc[:, shown].rename(columns=heads).rename_axis(columns=None)

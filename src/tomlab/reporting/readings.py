@@ -31,17 +31,22 @@ def readings(
     added = [*KEY, *scores.columns.difference(responses.columns)]
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
     answers = responses.merge(scores[added], on=KEY).to_dict("records")
-    answers = [a | {"rule": benchmark.rule(as_shown(by_id[a["item_id"]], a), a)} for a in answers]
-    answers.sort(key=lambda a: random.Random(f"{seed}/{[a[k] for k in KEY]}").random())
+    for answer in answers:
+        answer["item"] = as_shown(by_id[answer["item_id"]], answer)
+        answer["rule"] = benchmark.rule(answer["item"], answer)
+        key = [answer[column] for column in KEY]
+        answer["lot"] = random.Random(f"{seed}/{key}").random()
+    answers.sort(key=lambda answer: answer["lot"])
     kinds = pd.DataFrame(answers, columns=["outcome", "rule", "method"])
     # False comes before True: what was not there before, then what was.
-    repeats = {str(of): kinds.duplicated(of) for of in ("outcome", "rule", "method", [*kinds])}
-    order = pd.DataFrame(repeats).sort_values([*repeats], kind="stable").index[:n]
+    repeats = kinds.apply(lambda column: column.duplicated())
+    repeats["kind"] = kinds.duplicated()
+    order = repeats.sort_values([*repeats], kind="stable").index[:n]
     rows = []
-    for answer in map(answers.__getitem__, kinds.loc[order].sort_values([*kinds]).index):
-        item = as_shown({**by_id[answer["item_id"]]}, answer)
-        told = answer | {"answer": said(answer), "verdict": answer["outcome"]}
-        rows.append(told | asked(benchmark, item))
+    for number in kinds.loc[order].sort_values([*kinds]).index:
+        answer = answers[number]
+        row = answer | {"answer": said(answer), "verdict": answer["outcome"]}
+        rows.append(row | asked(benchmark, answer["item"]))
     return pd.DataFrame(rows, columns=_COLUMNS).set_index(["item", "method"])
 
 

@@ -53,9 +53,9 @@ def show(
     """
     if not len(frame):
         return say(says or NAMES["nothing"])
-    shown = wide(frame, wording, rows, across) if across else in_words(frame, wording)
+    texts = wide(frame, wording, rows, across) if across else in_words(frame, wording)
     below = f"<p>{escape(says)}</p>\n" if says else ""
-    return Shown(html(shown) + below, "\n\n".join(filter(None, [_plain(shown), says])))
+    return Shown(html(texts) + below, "\n\n".join(filter(None, [_plain(texts), says])))
 
 
 def say(sentence: str) -> Shown:
@@ -63,19 +63,19 @@ def say(sentence: str) -> Shown:
     return Shown(f"<p>{escape(sentence)}</p>\n", sentence)
 
 
-def _plain(shown: pd.DataFrame) -> str:
-    flat = shown.replace("\n", ", ", regex=True)
+def _plain(texts: pd.DataFrame) -> str:
+    flat = texts.replace("\n", ", ", regex=True)
     flat.columns = flat.columns.str.replace("\n", ", ")
     return flat.to_string(index=False, max_colwidth=60)
 
 
-def html(shown: pd.DataFrame, caption: str = "") -> str:
+def html(texts: pd.DataFrame, caption: str = "") -> str:
     """A frame of texts as a table that scrolls in its own frame; no text is markup."""
-    style = Styler(shown, uuid=sha256(shown.to_csv().encode()).hexdigest()[:8], cell_ids=False)
+    style = Styler(texts, uuid=sha256(texts.to_csv().encode()).hexdigest()[:8], cell_ids=False)
     style.hide(axis="index").format(_safe).format_index(_safe, axis="columns")
     # A row of this run beside the paper's is tinted by the book.
-    run = shown.eq("this run").any(axis=1).map({True: "run ", False: ""})
-    classes = shown.map(lambda text: "prose" if len(text) > PROSE else "").radd(run, axis=0)
+    run = texts.eq("this run").any(axis=1).map({True: "run ", False: ""})
+    classes = texts.map(lambda text: "prose" if len(text) > PROSE else "").radd(run, axis=0)
     style.set_td_classes(classes).set_table_attributes('class="tomlab-table"')
     style.set_table_styles(NAMES["css"])
     if caption:
@@ -102,54 +102,61 @@ def table(
     name: such as "bigtom/table7", or a whole path; written are `results/tables/<name>.csv` (`data`,
     a row a number; without it the frame), `.html` and `.tex`.
     """
-    shown = in_words(frame, wording).astype(str)
+    texts = in_words(frame, wording).astype(str)
     path = paths.writable(paths.RESULTS / "tables" / name)
     below = "".join(f"<li>{escape(note)}</li>\n" for note in notes)
-    below = f'<ul class="tomlab-notes">\n{below}</ul>\n' if below else ""
+    if notes:
+        below = f'<ul class="tomlab-notes">\n{below}</ul>\n'
     if len(notes) > FEW_NOTES:
         below = f"<details>\n<summary>{len(notes)} notes</summary>\n{below}</details>\n"
-    page = html(shown, caption) + below
+    page = html(texts, caption) + below
     path.with_suffix(".html").write_text(page, encoding="utf-8")
-    setting = latex.table(shown, caption, notes, f"{path.parent.name}/{path.name}")
+    setting = latex.table(texts, caption, notes, f"{path.parent.name}/{path.name}")
     path.with_suffix(".tex").write_text(setting, encoding="utf-8")
-    is_indexed = data is None and any(frame.index.names)
-    (frame if data is None else data).to_csv(path.with_suffix(".csv"), index=is_indexed)
-    return Shown(page, "\n\n".join([caption, _plain(shown), *notes]))
+    if data is None:
+        frame.to_csv(path.with_suffix(".csv"), index=any(frame.index.names))
+    else:
+        data.to_csv(path.with_suffix(".csv"), index=False)
+    return Shown(page, "\n\n".join([caption, _plain(texts), *notes]))
 
 
 def in_words(frame: pd.DataFrame, wording: Wording = PLAIN) -> pd.DataFrame:
     """A frame of texts: its named index as columns, names in words, numbers with their intervals
-    (`ci_low`: of `value`, or else of the column before), counts as "300 of 100 templates".
+    (`ci_low`: of `value` and of the column before), counts as "300 of 100 templates".
     """
-    flat = frame.reset_index() if any(frame.index.names) else frame.reset_index(drop=True)
+    flat = frame.reset_index(drop=not any(frame.index.names))
     # How an interval was made is told in the prose.
     flat = flat.drop(columns=["ci_method", "benchmark"], errors="ignore")
     flat.columns = flat.columns.map(str)
     columns = list(flat.columns)
-    shown = {}
-    for column, following in zip(columns, [*columns[1:], ""], strict=True):
+    # `ci_low` belongs to `value` and to the column before it.
+    main = ["value"]
+    if "ci_low" in columns:
+        main.append(columns[columns.index("ci_low") - 1])
+    table = {}
+    for column in columns:
         if _stands_in_another(column, columns):
             continue
         texts = [text(value, column, wording) for value in _whole(flat[column])]
-        interval = "ci" if following == "ci_low" or column == "value" else column
+        interval = "ci" if column in main else column
         if f"{interval}_low" in columns:
             texts = list(map(cell, texts, flat[f"{interval}_low"], flat[f"{interval}_high"]))
         elif column == "n" and "n_groups" in columns:
             counts = flat[["n", "n_groups"]].values
             texts = [counted(n, n_groups, wording.groups) for n, n_groups in counts]
         title = head(column, wording)
-        if title in shown:
+        if title in table:
             title = f"{title} ({column.replace('_', ' ')})"
-        shown[title] = texts
-    return pd.DataFrame(shown, index=flat.index, dtype=object)
+        table[title] = texts
+    return pd.DataFrame(table, index=flat.index, dtype=object)
 
 
 def _stands_in_another(column: str, columns: Sequence[str]) -> bool:
     """Whether a column is an interval's end or a number of groups, told with another column."""
     if column == "n_groups":
         return "n" in columns
-    of, _, end = column.rpartition("_")
-    return end in ("low", "high") and of in [*columns, "ci"]
+    number_column, _, end = column.rpartition("_")
+    return end in ("low", "high") and number_column in [*columns, "ci"]
 
 
 def _whole(values: pd.Series) -> pd.Series:
@@ -201,16 +208,18 @@ def wide(frame: pd.DataFrame, wording: Wording, rows: str | list[str], across: s
 def _names(benchmark: str) -> dict[str, dict]:
     """The names of all tables and those of a benchmark: `columns`, `values` by column."""
     path = PACKAGE / "benchmarks" / benchmark / "items" / "names.yaml"
-    own = yaml.safe_load(path.read_bytes()) if benchmark and path.is_file() else {}
-    more, values = own.get("values", {}), {**NAMES["values"]}
-    values |= {column: values.get(column, {}) | known for column, known in more.items()}
-    return {"columns": NAMES["columns"] | own.get("columns", {}), "values": values}
+    of_benchmark = {}
+    if benchmark and path.is_file():
+        of_benchmark = yaml.safe_load(path.read_bytes())
+    values = dict(NAMES["values"])
+    for column, names in of_benchmark.get("values", {}).items():
+        values[column] = values.get(column, {}) | names
+    return {"columns": NAMES["columns"] | of_benchmark.get("columns", {}), "values": values}
 
 
 def head(column: str, wording: Wording = PLAIN) -> str:
     """What a column is called: "n_groups" is "Templates" where intervals cluster on them."""
-    known = _names(wording.name.lower())["columns"]
-    title = known.get(column, column)
+    title = _names(wording.name.lower())["columns"].get(column, column)
     if column in ("n_groups", "groups"):
         title = wording.groups
     is_condition = "/" in title and " " not in title  # not so "AnswerabilityQ [Y/N]"
@@ -223,12 +232,13 @@ def name(value: str, column: str, wording: Wording = PLAIN) -> str:
     of any other column a text stays as it is.
     """
     values = _names(wording.name.lower())["values"]
-    own = values.get(column)
-    if own is None and column:
+    if column and column not in values:
         return value
-    known = values["any"] | ({**wording.methods} if column == "method" else {}) | (own or {})
-    if value in known:
-        return known[value]
+    names = values["any"] | values.get(column, {})
+    if column == "method":
+        names = values["any"] | wording.methods | values[column]
+    if value in names:
+        return names[value]
     parts = [part for part in re.split(r"[/:]|, ", value) if part]
     if len(parts) > 1:
         return ", ".join(name(part, column, wording) for part in parts)
@@ -240,8 +250,8 @@ def text(value: Any, column: str, wording: Wording = PLAIN) -> str:
     if isinstance(value, str):
         return name(value, column, wording) or ABSENT
     if not hasattr(value, "__len__"):
-        known = _names(wording.name.lower())["values"].get(column) or {}
-        return known.get(str(value), number(value))
+        names = _names(wording.name.lower())["values"].get(column, {})
+        return names.get(str(value), number(value))
     return ", ".join(text(member, column, wording) for member in value) or ABSENT
 
 
@@ -253,11 +263,13 @@ def counted(n: Any, n_groups: Any, groups: str) -> str:
     return of_groups if n == n_groups else f"{int(n):,} of {of_groups}"
 
 
-def count(n: int, things: str) -> str:
+def count(n: int, nouns: str) -> str:
     """A number of things: "no template", "1 template", "1,200 templates"."""
-    return f"{n:,} {things}" if n > 1 else f"{('no', '1')[n]} {singular(things)}"
+    if n > 1:
+        return f"{n:,} {nouns}"
+    return f"{'1' if n else 'no'} {singular(nouns)}"
 
 
-def singular(things: str) -> str:
+def singular(nouns: str) -> str:
     """The last word of "entity sets", "stories" as one of them."""
-    return re.sub(r"ies\b", "y", things) if things.endswith("ies") else things.removesuffix("s")
+    return re.sub("ies$", "y", nouns) if nouns.endswith("ies") else nouns.removesuffix("s")

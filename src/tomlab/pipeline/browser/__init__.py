@@ -54,11 +54,11 @@ def write_page(folder: Path, name: str, titles: Mapping[str, str], content: Mapp
     folder.mkdir(parents=True, exist_ok=True)
     for file in SHARED:
         shutil.copyfile(Path(__file__).with_name(file), folder / file)
-    links = "\n".join(
-        f'<a href="{other}.html"{" aria-current=page" * (other == name)}>{escape(title)}</a>'
-        for other, title in titles.items()
-    )
-    page = _PAGE.substitute(name=name, title=escape(titles[name]), links=links)
+    links = []
+    for benchmark, title in titles.items():
+        current = " aria-current=page" if benchmark == name else ""
+        links.append(f'<a href="{benchmark}.html"{current}>{escape(title)}</a>')
+    page = _PAGE.substitute(name=name, title=escape(titles[name]), links="\n".join(links))
     (folder / f"{name}.html").write_text(page, encoding="utf-8", newline="\n")
     # ASCII alone, whatever was answered.
     text = json.dumps(content, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
@@ -81,7 +81,8 @@ def data(
     item_facets = words["facets"]
     facets = WORDS["facets"] | item_facets
     stories = ["story", *words["stories"]]
-    if unknown := [name for name in (*item_facets, *stories) if name not in items]:
+    unknown = [name for name in (*item_facets, *stories) if name not in items]
+    if unknown:
         path = _words_file(benchmark.NAME)
         raise InputError(f"{path}: found {unknown}, expected columns of {[*items]}")
     asked = responses["item_id"].unique()
@@ -101,13 +102,9 @@ def data(
         "item_id": items["item_id"].tolist(),
     }
     by_column = _by_column(answers, order)
-    shown_facets = []
-    for name, label in facets.items():
-        labels = [_label(value, name, wording) for value in by_column[name]["values"]]
-        shown_facets.append({"name": name, "label": label, "labels": labels})
     colours = {o: draw.OUTCOMES.get(tables.name(o, "outcome")) for o in tidy.OUTCOMES}
     return {
-        "facets": shown_facets,
+        "facets": _facets(facets, by_column, wording),
         "items": _by_column(_item_texts(items, stories, words["items"]), {}),
         "answers": by_column,
         "stories": stories,
@@ -128,6 +125,15 @@ def _words(benchmark: str) -> dict[str, Any]:
     if not path.is_file():
         return WORDS["default"]
     return WORDS["default"] | yaml.safe_load(path.read_bytes())
+
+
+def _facets(facets: Mapping[str, str], by_column: Mapping, wording: Wording) -> list[dict]:
+    """The columns to filter by, with what they and their values are called."""
+    columns = []
+    for name, label in facets.items():
+        labels = [_label(value, name, wording) for value in by_column[name]["values"]]
+        columns.append({"name": name, "label": label, "labels": labels})
+    return columns
 
 
 def _label(value: str, facet: str, wording: Wording) -> str:
@@ -170,9 +176,9 @@ def _item_texts(items: pd.DataFrame, stories: Sequence[str], labels: Mapping) ->
     """The texts of each item, its right answer, options and further columns."""
     gold = [g if isinstance(g, str) else ", ".join(g) for g in items["answer"]]
     choices = [json.dumps([*options]) for options in items["choices"]]
-    more = [_labelled(item, labels) for item in items.to_dict("records")]
+    details = [_labelled(item, labels) for item in items.to_dict("records")]
     texts = items[["item_id", *stories, "question"]]
-    return texts.assign(answer=gold, choices=choices, more=more)
+    return texts.assign(answer=gold, choices=choices, more=details)
 
 
 def _by_column(table: pd.DataFrame, order: Mapping[str, list]) -> dict[str, dict[str, list]]:
@@ -191,14 +197,13 @@ def _marked(messages: str, item: Mapping, stories: Sequence[str]) -> str:
     """Messages with the name of a column or the number of an option where they show that text of
     the item, so that most answers have the same ones.
     """
-    marks = {item[name]: name for name in (*stories, "question")}
-    marks |= {option: number for number, option in enumerate(item["choices"])}
+    names = {item[name]: name for name in (*stories, "question")}
+    names |= {option: number for number, option in enumerate(item["choices"])}
+    texts = [text for text in names if len(text) >= _SHORTEST]
     conversation = json.loads(messages)
-    for text in sorted(marks, key=len, reverse=True):
-        if len(text) < _SHORTEST:
-            break
+    for text in sorted(texts, key=len, reverse=True):
         for message in conversation:
-            mark = f"\ue000{marks[text]}\ue001"
+            mark = f"\ue000{names[text]}\ue001"
             message["content"] = message["content"].replace(text, mark)
     return json.dumps(conversation)
 
