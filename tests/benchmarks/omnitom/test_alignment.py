@@ -288,8 +288,6 @@ PIPES = re.sub(r"(?m),(?=Belief|M|The|Ivo m|\d$)", " | ", SAID.replace('"', ""))
         SAID.replace("if he is talked into it", "if he is told to go"),  # at its place
         SAID.replace(",0\n", ",1\n") + "\nOn second thoughts:\n\n" + SAID,
     ],
-    ids=["fence", "thinking", "pipes", "no labels", "no quotes", "1.0", "header twice", "reworded"]
-    + ["two drafts"],
 )
 def test_fences_pipes_prose_and_small_changes_are_borne(text):
     assert parse_judgement(text, PREDICTED, GOLD) == COUNTS

@@ -4,26 +4,22 @@ import json
 import random
 from collections import defaultdict
 from functools import partial
-from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import expit, logit
-from scipy.stats import t as student
 from sklearn.metrics import balanced_accuracy_score, f1_score, recall_score
 
 import replies
-from omnitom_stories import BELIEFS, EXACT, RECORDS, SHARED, WORKED, belief, record
+from omnitom_stories import BELIEFS, EXACT, SHARED, belief, record
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import scoring
-from tomlab.benchmarks.omnitom.alignment import Alignment, compound_parts
+from tomlab.benchmarks.omnitom.alignment import Alignment
 from tomlab.benchmarks.omnitom.items.compose import (
     families,
     in_words,
-    linked_items,
     records_of,
     table_text,
 )
@@ -31,22 +27,17 @@ from tomlab.benchmarks.omnitom.items.records import (
     CATEGORIES,
     DIMENSIONS,
     Row,
-    read_records,
     read_tombench,
     rows,
 )
 from tomlab.benchmarks.omnitom.metrics import f1_by_order
 from tomlab.errors import InputError
 from tomlab.records.tidy import RARE
-from tomlab.scoring.series import interval_of
-from tomlab.scoring.stats import cluster_statistic
 
 METHOD_OF = {"extraction": "stage1-L3", "labelling": "stage2-L3"}
 ITEMS = omnitom.compose([record()])
 GOLD = [f"{b['actor']} | {b['belief']} | {b['labels']['order']}" for b in BELIEFS]
 of_baseline = partial(replies.of_baseline, omnitom)
-# The module: the package has a function of that name.
-series = import_module("tomlab.benchmarks.omnitom.metrics").series
 
 
 def extraction(*lines):
@@ -183,8 +174,6 @@ HOOK = "Ben | The key is on the hook"
         (labelled().removesuffix("Neutral") + " |", 27, 27),
         (labelled().rpartition("\n")[0], 21, 21),
     ],
-    ids=["gold", "wrong label", "illegal label", "reworded", "wrong actor", "case and quotation"]
-    + ["another mark", "a cell too few", "an empty cell", "a row too few"],
 )
 def test_labels_count_in_rows_that_repeat_the_belief(text, right, right_by_position):
     scores = scored("labelling", text)
@@ -205,8 +194,10 @@ def test_equal_beliefs_take_their_rows_in_turn():
         (
             "extraction",
             extraction(*(f"{row} | stated" for row in [*GOLD[:3], "Ben | Ada is at work | 1"])),
-            "read as pipe table, rows: 4, lost: 0, surplus cells dropped: 4; with a match: "
-            "3 of 4 rows, 3 of 4 gold beliefs, F1 0.75 (judge: exact)",
+            (
+                "read as pipe table, rows: 4, lost: 0, surplus cells dropped: 4; with a match: "
+                "3 of 4 rows, 3 of 4 gold beliefs, F1 0.75 (judge: exact)"
+            ),
         ),
         ("extraction", "Belief | Order\nA | 1", "not usable: no usable row"),
         ("labelling", None, "the request failed"),
@@ -227,38 +218,6 @@ def test_any_text_has_a_verdict_and_shuffled_rows_change_nothing(text, draw):
     header, *lines = labelled().splitlines()
     assert verdict("labelling", "\n".join([header, *draw.sample(lines, 4)]))["score"] == 1
     assert verdict("extraction", extraction(*draw.sample(GOLD, 4)))["score"] == 1
-
-
-def joinable(gold):
-    """The place of a row that is one compound belief if joined with the next."""
-    for place, (row, after) in enumerate(zip(gold, gold[1:], strict=False)):
-        parts = [row.belief, after.belief]
-        if row.actor == after.actor and compound_parts(" and ".join(parts)) == parts:
-            return place
-    raise ValueError("no two rows can be joined")
-
-
-@pytest.mark.skipif(not WORKED.exists(), reason="the worked examples are not there")
-def test_corruptions_of_the_worked_examples_move_scores_as_reckoned_by_hand():
-    for worked in read_records(WORKED):
-        gold = rows(worked)
-        n = len(gold)
-        place = joinable(gold)
-        joined = f"{gold[place].belief} and {gold[place + 1].belief}"
-        merged = [*gold[:place], Row(gold[place].actor, joined, "1"), *gold[place + 2 :]]
-        reworded = [Row(gold[0].actor, "Something else", "1"), *gold[1:]]
-        stranger = [Row("Nobody of them", gold[0].belief, "1"), *gold[1:]]
-        cases = {
-            "dropped row": (gold[1:], 1, (n - 1) / n),
-            "merged pair": (merged, 1, 1),
-            "reworded": (reworded, (n - 1) / n, (n - 1) / n),
-            "wrong actor": (stranger, (n - 1) / n, (n - 1) / n),
-        }
-        items = omnitom.asked(omnitom.compose([worked]), "stage1-L3")
-        for case, (predicted, precision, recall) in cases.items():
-            responses = replies.answered(items, table_text(predicted, 1), "stage1-L3")
-            [row] = omnitom.score(items, responses, judge=EXACT).to_dict("records")
-            assert (row["precision"], row["recall"]) == pytest.approx((precision, recall)), case
 
 
 # Metrics against the paper's formulas, written a second time
@@ -350,118 +309,53 @@ def test_unusable_outputs_are_counted_by_kind():
     assert values["f1", "all/usable"] == 1
 
 
-@pytest.mark.parametrize("method", METHOD_OF.values())
-def test_order_of_rows_moves_no_number(method):
-    items = omnitom.compose(RECORDS[::10])
-    scores = omnitom.score(items, of_baseline(items, "random", method), judge=EXACT)
-    metrics = [omnitom.metrics(rows) for rows in (scores, scores.sample(frac=1, random_state=0))]
-    pd.testing.assert_frame_equal(*map(replies.sorted_rows, metrics))
+def test_order_of_rows_moves_no_number(random_scores):
+    for scores in random_scores.values():
+        metrics = [omnitom.metrics(rows) for rows in (scores, scores.sample(frac=1))]
+        pd.testing.assert_frame_equal(*map(replies.sorted_rows, metrics))
 
 
 # Intervals
 
 TOLD = [
     "Ada hides the key under a loose floorboard while Ben is feeding the cat outside.",
+    "Eve hides the key under a loose floorboard while Tom is feeding the cat outside.",
     "Milo promised to water the ferns, but a storm kept every train in the station.",
     "Grandmother praised the burnt pie so loudly that the whole street heard it.",
-    "Two brothers argue over which of them broke the telescope on the balcony.",
-    "The clerk folded the letter twice and slid it beneath the ledger unread.",
 ]
-# As some of ToMBench's stories: one told again with other names.
-AGAIN = TOLD[0].replace("Ada", "Eve").replace("Ben", "Tom")
-LABELS = [("True", "True"), ("True", "False"), ("False", "False"), ("False", "True")]
-LABELS.append(("Unknown", "Unknown"))
 
 
-def of_stories(texts, labels, method="stage2-L3"):
-    """Scores of one output a story. labels: the truth of its beliefs by gold and as predicted."""
+@pytest.fixture(scope="module")
+def gold_metrics():
+    """The metrics of gold's answers to stories of which the first two are nearly the same."""
     records = []
-    for number, (text, (gold, _)) in enumerate(zip(texts, labels, strict=True), start=1):
-        beliefs = [belief(b["actor"], b["belief"], truth_status=gold) for b in BELIEFS]
-        records.append(record(*beliefs, story_id=number, story=text))
+    for number, story in enumerate(TOLD, start=1):
+        truth = "Unknown" if number == 4 else "True"
+        beliefs = [belief(b["actor"], b["belief"], truth_status=truth) for b in BELIEFS]
+        records.append(record(*beliefs, story_id=number, story=story))
+    assert families(records) == {"1": "1", "2": "1", "3": "3", "4": "4"}
     items = omnitom.compose(records)
-    responses = of_baseline(items, "gold", method)
-    answers = zip(responses["response"], labels, strict=True)
-    responses["response"] = [
-        text.replace(f"| {gold} |", f"| {predicted} |") for text, (gold, predicted) in answers
-    ]
-    return omnitom.score(items, responses, judge=EXACT)
+    responses = [of_baseline(items, "gold", method) for method in METHOD_OF.values()]
+    metrics = omnitom.metrics(omnitom.score(items, pd.concat(responses), judge=EXACT))
+    return metrics.set_index(["metric", "condition"])
 
 
-def truth_measure(metric):
-    """What a metric of the truth status is made of, one story a pair of `LABELS`."""
-    for *_, measure in series(of_stories(TOLD, LABELS)):
-        if measure[:2] == (metric, "truth_status"):
-            return measure
-    raise ValueError(metric)
+def test_groups_of_an_interval_are_families_of_stories_that_are_nearly_the_same(gold_metrics):
+    for metric in ("f1", "accuracy"):
+        for condition in ("all", "categories", "HT"):
+            assert gold_metrics.loc[(metric, condition), "n_groups"] == 3
+    assert gold_metrics.loc[("outcome_rate", "correct"), "n"].tolist() == [4, 4]
+    assert gold_metrics["n_groups"].max() == 3
 
 
-@pytest.mark.parametrize(
-    ("method", "names"),
-    [
-        ("stage2-L3", ["accuracy/all", "accuracy/categories", "macro_f1/truth_status"]),
-        ("stage1-L3", ["f1/all", "f1/categories", "f1/HT", "beliefs_per_story/all"]),
-    ],
-)
-def test_groups_of_an_interval_are_families_of_stories_that_are_nearly_the_same(method, names):
-    scores = of_stories([*TOLD, AGAIN], [("True", "True")] * 6, method)
-    assert scores["family"].tolist() == ["1", "2", "3", "4", "5", "1"]
-    table = omnitom.metrics(scores)
-    table = table.set_index(table["metric"] + "/" + table["condition"])
-    assert table.loc["outcome_rate/correct", "n"] == 6
-    assert table["n_groups"].le(5).all()
-    assert table.loc[[*names, "outcome_rate/correct"], "n_groups"].eq(5).all()
-
-
-def test_families_do_not_depend_on_the_order_of_stories():
-    records = [record(story_id=n, story=text) for n, text in enumerate([*TOLD, AGAIN])]
-    assert families(records) == families(records[::-1])
+def test_a_mean_over_labels_has_no_interval_where_a_label_is_rare(gold_metrics):
+    row = gold_metrics.loc["macro_f1", "truth_status"]
+    assert (row["value"], row["ci_method"]) == (1, RARE)
+    assert np.isnan(row["ci_low"])
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the ToMBench files are not there")
-def test_tombench_has_790_families_on_which_intervals_cluster():
-    tombench = read_tombench(SHARED / "tombench")
-    records = [
-        record(story_id=number, category=category, story=story)
-        for number, category, story in tombench[["story_category", "story"]].itertuples()
-    ]
-    items = linked_items(records, tombench, tries=1)
-    scores = omnitom.score(items, of_baseline(items, "gold", "linked"))
-    metrics = omnitom.metrics(scores).set_index(["metric", "condition"])
-    row = metrics.loc["linked_accuracy", "all"]
-    assert (row["value"], row["n"], row["n_groups"]) == (1, 2170, 790)
-
-
-def test_balanced_accuracy_is_unsure_where_a_label_is_rare():
-    interval = interval_of(truth_measure("balanced_accuracy"))
-    expected = recall_score(*zip(*LABELS, strict=True), average="macro")
-    assert interval.value == pytest.approx(expected)
-    # One story alone has the third label, of which anything may be true: a third of the mean.
-    assert interval.ci_low < interval.value - 0.3
-    assert interval.ci_high < 1
-
-
-def test_labels_are_the_same_whichever_story_is_left_out():
-    """One story alone has a gold label: the mean is over all labels or there is none.
-
-    Left out, the mean over one label fewer would move by far more than any other story moves it.
-    """
-    measure = truth_measure("macro_f1")
-    assert interval_of(measure).ci_method == RARE
-    assert np.isnan(interval_of(measure).ci_low)
-
-    def macro_f1(labels):
-        gold, predicted = zip(*labels, strict=True)
-        names = ["False", "True", "Unknown"]
-        return f1_score(gold, predicted, labels=names, average="macro", zero_division=0)
-
-    interval = cluster_statistic(measure.sums(measure.rows), measure.statistic, n=5)
-    value = macro_f1(LABELS)
-    # Four of the five can be left out; the fifth is taken to move the value as they do.
-    moved = np.array([macro_f1(LABELS[:n] + LABELS[n + 1 :]) for n in range(4)]) - value
-    squares = (moved**2).sum()
-    kurtosis = 4 * (moved**4).sum() / squares**2
-    freedom = min(4, 2 * 5 / max(kurtosis - 1, 1e-9))
-    reach = student.ppf(0.975, freedom) * np.sqrt(squares * 5 / 4) / value / (1 - value)
-    expected = (value, expit(logit(value) - reach), expit(logit(value) + reach))
-    assert (interval.value, interval.ci_low, interval.ci_high) == pytest.approx(expected)
+def test_tombench_has_790_families():
+    stories = read_tombench(SHARED / "tombench")["story"]
+    records = [record(story_id=number, story=story) for number, story in stories.items()]
+    assert len(set(families(records).values())) == 790

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tomlab.benchmarks.omnitom.items.labels import column, labels_for
+from tomlab.benchmarks.omnitom.items.labels import labels_for
 from tomlab.benchmarks.omnitom.items.parsing import EXTRACTION, LABELLING, normal_label, parse
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, Row
 from tomlab.scoring.similarity import plain
@@ -84,11 +84,6 @@ def rows_of(text):
 )
 def test_rows_are_read(text):
     assert rows_of(text) == [FACT, GONE]
-
-
-def test_form_says_how_the_rows_stood():
-    assert parse(f"{HEADER}Ines | A | 1").form == "pipe table"
-    assert parse('[{"actor": "Ines", "belief": "A"}]').form == "JSON"
 
 
 def test_pipe_with_a_backslash_is_part_of_the_belief_and_an_illegal_order_is_none():
@@ -240,11 +235,6 @@ def test_heading_goes_by_another_name_or_by_its_place(asked, written):
 def test_heading_that_names_another_column_is_never_taken_by_its_place(asked, written):
     for row in parse(labelled(HEADINGS.replace(asked, written))).rows:
         assert not DIMENSIONS.keys() <= row.labels.keys()
-
-
-def test_columns_that_no_heading_of_ours_names():
-    for name in ("Why", "#", "Mood", "", "Perspective", "Text"):
-        assert column(name) is None
 
 
 # Labels
