@@ -70,16 +70,6 @@ def rows_of(text):
             'the vase", "order": 0}, {"actor": "Ines", "belief": "The key is gone", "order": 1}]}}',
             id="JSON, deep down",
         ),
-        pytest.param(
-            '{"beliefs": [{"actor": "world", "belief": "The key is in the vase", "order": 0,},'
-            ' {"actor": "Ines", "belief": "The key is gone", "labels": {"order": 1,},},]}',
-            id="JSON, a comma behind the last value",
-        ),
-        pytest.param(
-            "So: [{'actor': 'world', 'belief': 'The key is in the vase', 'order': 0},"
-            ' {Actor: "Ines", Belief: "The key is gone", Order: "first-order"}] {sic}',
-            id="JSON, single quotes and bare keys",
-        ),
     ],
 )
 def test_rows_are_read(text):
