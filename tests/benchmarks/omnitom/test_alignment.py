@@ -67,17 +67,6 @@ def test_world_is_no_part_of_a_name():
 names = st.text(alphabet="abAB '.,-é王", max_size=8)
 
 
-@limited
-@given(st.lists(names, max_size=6))
-def test_no_two_gold_actors_are_merged(actors):
-    def bare(text):
-        words = re.sub(r"['’]", "", text).casefold()
-        return re.sub(r"\W", "", re.sub(r"^\W*(the|an|a)\W+(?=.*\w)", "", words))
-
-    for actor in actors:
-        assert bare(actor_key(actor, actors) or "") == bare(actor)
-
-
 # Matches
 
 

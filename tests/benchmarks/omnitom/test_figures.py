@@ -167,9 +167,3 @@ def test_tables_that_are_all_unusable_are_not_drawn(tmp_path, monkeypatch):
     assert set(read(folder, "figures", "figure8")["source"]) == {"paper"}
     caption = folder / "figures/omnitom/figure8.caption.txt"
     assert "no usable table of 1" in caption.read_text()
-
-
-def test_labelling_by_a_baseline_alone_is_drawn_too(tmp_path, monkeypatch):
-    folder = drawn(tmp_path, monkeypatch, ["omniscient"], ["stage2-L3"], stories=2)
-    assert (folder / "figures/omnitom/figure4.png").exists()
-    assert (folder / "plots/omnitom.csv").exists()

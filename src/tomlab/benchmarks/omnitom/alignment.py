@@ -188,10 +188,10 @@ def _extended(
 ) -> _Pairs:
     """The pairs that compound rows add. alike: of one table's texts (rows, then parts)."""
     partners = dict(pairs)
-    taken = set(partners.values())
+    matched = set(partners.values())
     added = []
     for row, own_parts in enumerate(parts):
-        free = [other for other in range(len(other_parts)) if other not in taken]
+        free = [other for other in range(len(other_parts)) if other not in matched]
         if not own_parts or not free:
             continue
         part_likeness = alike[own_parts.start : own_parts.stop]
@@ -213,7 +213,7 @@ def _extended(
         if row in partners or len(matches) > 1:
             new_partners = [free[place] for _, place in matches]
             added += [(row, other) for other in new_partners]
-            taken.update(new_partners)
+            matched.update(new_partners)
     return added
 
 

@@ -98,9 +98,15 @@ def tables_of(items: pd.DataFrame, responses: pd.DataFrame) -> dict[tuple, Label
             key = key_of(response)
             table_id = "/".join(map(str, key))
             gold = tuple(gold_rows(item))
-            known = undecided(predicted, gold)
-            about = (table_id, item["group_id"], item["story"])
-            tables[key] = LabelledTable(*about, predicted, gold, known, "not known")
+            tables[key] = LabelledTable(
+                table_id=table_id,
+                group=item["group_id"],
+                story=item["story"],
+                predicted=predicted,
+                gold=gold,
+                known=undecided(predicted, gold),
+                truth="not known",
+            )
     return tables
 
 

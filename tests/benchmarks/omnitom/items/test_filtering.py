@@ -2,7 +2,6 @@
 
 import copy
 
-import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
@@ -233,17 +232,3 @@ def test_agreement_counts_the_cells_on_which_all_people_agree():
         assert row["ci_low"] <= row["agreement"] <= row["ci_high"]
     assert np.isnan(table.loc["order", "agreement"])
     assert reliability(models).empty
-
-
-def test_alpha_is_krippendorffs_and_undefined_where_all_labels_are_equal():
-    letters = ["TTT", "TFT", "FF-", "FTT"]
-    cells = {(story, i): letters[(story + i) % 4] for story in range(6) for i in (1, 2)}
-    row = reliability(annotated(cells)).loc["truth_status"]
-    codes = {"T": 1.0, "F": 0.0, "-": np.nan}
-    rated = np.array([[codes[letter] for letter in labels] for labels in cells.values()])
-    expected = krippendorff.alpha(rated.T, level_of_measurement="nominal")
-    assert row["alpha"] == pytest.approx(expected)
-    assert row["alpha_low"] < row["alpha"] < row["alpha_high"]
-    alike = reliability(annotated({(1, 1): "TT", (2, 1): "TT"})).loc["truth_status"]
-    assert alike["agreement"] == 1
-    assert np.isnan(alike[["alpha", "alpha_low", "alpha_high"]].astype(float)).all()
