@@ -64,9 +64,6 @@ def test_world_is_no_part_of_a_name():
     assert actor_key("world", ["World Health Organization"]) == "world"
 
 
-names = st.text(alphabet="abAB '.,-é王", max_size=8)
-
-
 # Matches
 
 

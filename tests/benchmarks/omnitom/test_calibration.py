@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from omnitom_stories import WORKED, belief, record
-from one_cell import ran
 from tomlab.benchmarks.omnitom import calibration
 from tomlab.benchmarks.omnitom import rewordings as edits
 from tomlab.benchmarks.omnitom.alignment import Alignment, align
@@ -211,25 +210,16 @@ def test_place_person_and_time_are_replaced_by_others_that_exclude_them():
 # Decisions
 
 
-def test_decisions_at_each_threshold_stand_beside_what_is_known():
-    tables = []
-    for story_id in (1, 3, 4):
-        for profile in PROFILES:
-            tables.append(calibration.edited({**RING, "story_id": story_id}, profile, "0", [STORM]))
-    pairs = [(table.predicted, table.gold) for table in tables]
-    rows = labelled_rows(tables)
-    read = {"rows": rows, "pairs": pairs, "kinds": ["token_f1"], "vectors": {"token_f1": None}}
-    names = ran("4_judge_calibration", "omnitom", "cell-thresholds", folds=3, **read)
-    for threshold in (0.3, 0.9):
-        alignments = [align(*pair, "token_f1", threshold) for pair in pairs]
-        table = decisions(tables, [None, *alignments[1:]], "token_f1")
-        assert list(table) == ["judge", "group", "unit", "truth", "decision"]
-        assert (table["unit"] == rows["unit"]).all()
-        n_unread = len(tables[0].predicted) + len(tables[0].gold)
-        assert table["decision"].isna().tolist() == [n < n_unread for n in range(len(rows))]
-        at_threshold = names["decided_at"]["token_f1"][threshold]
-        assert (table["decision"][n_unread:] == at_threshold[n_unread:]).all()
-    assert names["chosen"]["token_f1"].final in calibration.THRESHOLDS
+def test_decisions_stand_beside_what_is_known():
+    tables = [calibration.edited(RING, profile, "0", [STORM]) for profile in PROFILES]
+    exact = [align(table.predicted, table.gold, "exact", 1) for table in tables[1:]]
+    table = decisions(tables, [None, *exact], "exact")
+    assert list(table) == ["judge", "group", "unit", "truth", "decision"]
+    assert (table["unit"] == labelled_rows(tables)["unit"]).all()
+    n_unread = len(tables[0].predicted) + len(tables[0].gold)
+    assert table["decision"].isna().sum() == n_unread
+    # Beliefs that stand there word for word are matched.
+    assert not (table["decision"] & ~table["truth"]).any()
 
 
 # Human annotations

@@ -6,20 +6,18 @@ from functools import partial
 from itertools import pairwise
 
 import pytest
-import yaml
 
 from faulty_server import Act
 from omnitom_stories import RECORDS, answers
 from one_cell import ran
-from tomlab.asking import evaluation, prompts
+from tomlab.asking import prompts
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import calibration, judges
 from tomlab.benchmarks.omnitom.items.compose import KEYS, table_text
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, rows
-from tomlab.errors import InputError
 from tomlab.models import specs
 from tomlab.models.ask import ask
-from tomlab.paths import PARAMS, ROOT
+from tomlab.paths import ROOT
 
 PAPER = ROOT / "../shared/seeds/omnitom.txt"
 ITEMS = omnitom.compose(RECORDS, examples=RECORDS, examples_shown=2)
@@ -109,25 +107,6 @@ def test_the_judge_is_directed_by_the_system_and_shown_both_tables_by_the_user(l
     assert len(user["content"].rpartition(beliefs[-1])[2].split()) > 5
 
 
-@pytest.mark.parametrize(
-    ("model", "limits"),
-    [
-        ("my-vllm", {}),
-        (
-            "smollm2-135m",
-            {"stage1-L3": 500, "stage2-L3": 1000, "stage1-L3-json": 1100, "stage2-L3-json": 1500},
-        ),
-    ],
-)
-def test_limits_are_the_released_ones_unless_a_model_has_its_own(model, limits):
-    registry = yaml.safe_load(PARAMS.read_text(encoding="utf-8"))["models"]
-    spec = specs.model_spec(model, registry)
-    questions = [evaluation.Question(item(method), method, 0) for method in TABLES]
-    requests = evaluation.requested(omnitom, questions, spec)
-    expected = [limits.get(method, 6000) for method in TABLES]
-    assert [request.max_tokens for request in requests] == expected
-
-
 # A user's own words
 
 
@@ -169,17 +148,6 @@ def test_a_users_files_replace_every_word_of_the_judges_request(tmp_path):
         data += [row.actor, row.belief]
     for message in request.messages:
         assert words(message["content"]) <= words(" ".join(data))
-
-
-def test_a_users_layout_may_show_no_category_but_must_show_the_story(tmp_path):
-    path = tmp_path / "layout.txt"
-    path.write_text("Narrative: {story}", encoding="utf-8")
-    layout = {"omnitom/extract-data": str(path)}
-    user = omnitom.messages(item("stage1-L3"), "stage1-L3", layout)[1]["content"]
-    assert user == f"Narrative: {item('stage1-L3')['story']}"
-    path.write_text("Category: {category}", encoding="utf-8")
-    with pytest.raises(InputError, match=r"expected \{story\} in it"):
-        omnitom.messages(item("stage1-L3"), "stage1-L3", layout)
 
 
 @pytest.mark.skipif(not PAPER.is_file(), reason="the paper's text is not here")
