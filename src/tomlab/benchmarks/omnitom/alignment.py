@@ -290,14 +290,12 @@ def _judged_lines(text: str) -> dict[str, list[tuple[str, int]]]:
 
 def _counts(lines: Sequence[tuple[str, int]], rows: Table, most: int) -> list[int | None]:
     """The count of each row, None where no line stands for it or its count is above `most`."""
-    line_of_row = _lines_of_rows([text for text, _ in lines], rows)
-    counts = []
-    for row in range(len(rows)):
-        count = lines[line_of_row[row]][1] if row in line_of_row else None
-        if count is not None and count > most:
-            count = None
-        counts.append(count)
-    return counts
+    counts = dict.fromkeys(range(len(rows)))
+    for row, number in _lines_of_rows([text for text, _ in lines], rows).items():
+        _, count = lines[number]
+        if count <= most:
+            counts[row] = count
+    return list(counts.values())
 
 
 def _lines_of_rows(lines: Sequence[str], rows: Table) -> dict[int, int]:
