@@ -101,6 +101,7 @@ def test_belief_of_another_story_gets_the_names_of_this_one(edit_by):
     table = edit_by("foreign", RING, [other])
     strange = beliefs_of(table.predicted) - beliefs_of(table.gold)
     assert strange <= {"Ana repairs Ben's sail", "Thunder rolls"}
+    assert set(edit_by("foreign", RING).made_by[0]) == {"keep"}
 
 
 def test_near_miss_that_another_belief_of_the_actor_states_is_not_used(edit_by):
@@ -178,6 +179,7 @@ def test_belief_is_denied_unless_it_is_hedged_or_negative(text, denied):
     [
         ("Ben thinks Ana likes him", "Ben believes that Ana is fond of him"),
         ("There is a ring in the box", "A ring is in the box"),
+        ("the cup might fall", "the cup may perhaps fall"),
         (
             "The cup fell",
             "(It is the case|The fact of the matter is) that the cup fell|.*: the cup fell",

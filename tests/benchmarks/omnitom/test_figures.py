@@ -28,11 +28,10 @@ def answers_of(items, model, methods, lost):
     return answers
 
 
-def write_calibration(folder, scores):
+def write_calibration(folder, scores, metrics):
     """The files that the notebook of the judges leaves."""
     folder.mkdir(parents=True)
     tidy.write(scores, "scores", folder / "scores.parquet")
-    metrics = omnitom.metrics(scores)
     tidy.write(metrics, "metrics", folder / "metrics.parquet")
     f1 = metrics.query("metric == 'f1' and condition == 'all'")
     sensitivity = pd.concat([f1.assign(judge="exact"), f1.assign(judge="token_f1")])
@@ -57,7 +56,9 @@ def drawn(folder, monkeypatch, models, methods=METHODS, stories=12, lost=()):
     items = omnitom.compose(RECORDS[:: len(RECORDS) // stories][:stories])
     answers = {model: answers_of(items, model, methods, lost) for model in models}
     scores = figures.write(folder, monkeypatch, omnitom, items, answers, judge=EXACT)
-    write_calibration(folder / "judges/omnitom", scores)
+    paths = [*folder.glob("metrics/omnitom/*"), *folder.glob("baselines/omnitom/metrics/*")]
+    metrics = pd.concat([tidy.read("metrics", path) for path in paths], ignore_index=True)
+    write_calibration(folder / "judges/omnitom", scores, metrics)
     figures.draw("omnitom", models)
     return folder
 

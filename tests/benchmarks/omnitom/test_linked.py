@@ -119,9 +119,9 @@ def test_n_counts_questions_and_intervals_cluster_on_stories():
         for [question] in stories["questions"]
     ]
     items = linked_items(records, stories)
-    scores = omnitom.score(items, named(items, items["answer"].tolist()))
+    scores = omnitom.score(items, replies.of_baseline(omnitom, items, "gold", "linked"))
     row = accuracy(scores)
-    assert (len(scores), row["n"], row["n_groups"]) == (30, 6, 3)
+    assert (row["value"], len(scores), row["n"], row["n_groups"]) == (1, 30, 6, 3)
     assert omnitom.metrics(scores).query("metric == 'unusable'")["n"].tolist() == [30]
 
 

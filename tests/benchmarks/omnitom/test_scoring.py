@@ -227,12 +227,17 @@ def random_scores():
     return dict(list(scores.groupby("stage")))
 
 
+@pytest.fixture(scope="module")
+def random_metrics(random_scores):
+    return {stage: omnitom.metrics(scores) for stage, scores in random_scores.items()}
+
+
 def share_matched(beliefs):
     matched = [count > 0 for *_, count in beliefs]
     return sum(matched) / len(matched) if matched else 0
 
 
-def test_macro_averages_over_stories_and_over_categories(random_scores):
+def test_macro_averages_over_stories_and_over_categories(random_scores, random_metrics):
     f1_by_category = defaultdict(list)
     usable = []
     for row in random_scores[1].to_dict("records"):
@@ -242,7 +247,7 @@ def test_macro_averages_over_stories_and_over_categories(random_scores):
         f1_by_category[row["category"]].append(f1)
         if detail["predicted"]:
             usable.append(f1)
-    values = values_of(omnitom.metrics(random_scores[1]))
+    values = values_of(random_metrics[1])
     n_stories = len(random_scores[1])
     assert values["unusable", "all"] == pytest.approx(1 - len(usable) / n_stories)
     assert values["outcome_rate", "unparsed"] == values["unusable", "all"]
@@ -255,11 +260,10 @@ def test_macro_averages_over_stories_and_over_categories(random_scores):
 
 
 @pytest.mark.parametrize("dimension", DIMENSIONS)
-def test_accuracy_macro_f1_and_balanced_accuracy(random_scores, dimension):
-    scores = random_scores[2]
-    values = values_of(omnitom.metrics(scores))
+def test_accuracy_macro_f1_and_balanced_accuracy(random_scores, random_metrics, dimension):
+    values = values_of(random_metrics[2])
     cells = []
-    for detail in scores["detail"]:
+    for detail in random_scores[2]["detail"]:
         cells += [labels[dimension] for _, labels in json.loads(detail)]
     gold = [cell[0] for cell in cells]
     predicted = [cell[1] or "none" for cell in cells]
@@ -285,9 +289,9 @@ def test_f1_by_order_goes_by_the_predicted_order_for_precision():
     assert f1.to_dict() == pytest.approx({"order 0": 1, "order 1": 2 / 3, "order 2+": 0})
 
 
-def test_order_of_rows_moves_no_number(random_scores):
-    for scores in random_scores.values():
-        metrics = [omnitom.metrics(rows) for rows in (scores, scores.sample(frac=1))]
+def test_order_of_rows_moves_no_number(random_scores, random_metrics):
+    for stage, scores in random_scores.items():
+        metrics = [random_metrics[stage], omnitom.metrics(scores.sample(frac=1))]
         pd.testing.assert_frame_equal(*map(replies.sorted_rows, metrics))
 
 
