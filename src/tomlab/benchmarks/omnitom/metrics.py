@@ -218,9 +218,9 @@ def _confusions(labels: pd.DataFrame) -> pd.DataFrame:
     legal = DIMENSIONS[labels["dimension"].iloc[0]]
     names = [label for label in legal if labels["gold"].eq(label).any()]
     predicted = labels["predicted"].where(labels["predicted"].isin(names), "another")
-    counts = pd.crosstab(labels["family"], [labels["gold"], predicted])
+    counts = labels.groupby(["family", "gold", predicted]).size().unstack(["gold", "predicted"])
     cells = pd.MultiIndex.from_product([names, [*names, "another"]])
-    return counts.reindex(columns=cells, fill_value=0)
+    return counts.reindex(columns=cells).fillna(0)
 
 
 def _gold_counts(counts: np.ndarray) -> np.ndarray:
