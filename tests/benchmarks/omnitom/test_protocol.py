@@ -6,29 +6,28 @@ from functools import partial
 from itertools import pairwise
 
 import pytest
-import yaml
 
 from faulty_server import Act
-from omnitom_extraction import RECORDS, answers
+from omnitom_stories import RECORDS, answers
 from one_cell import ran
-from tomlab.asking import evaluation, prompts
+from tomlab.asking import prompts
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import calibration, judges
-from tomlab.benchmarks.omnitom.alignment import Alignment
 from tomlab.benchmarks.omnitom.items.compose import KEYS, table_text
 from tomlab.benchmarks.omnitom.items.records import CATEGORIES, rows
-from tomlab.errors import InputError
 from tomlab.models import specs
 from tomlab.models.ask import ask
-from tomlab.paths import PARAMS, ROOT
+from tomlab.paths import ROOT
 
+PAPER = ROOT / "../shared/seeds/omnitom.txt"
 ITEMS = omnitom.compose(RECORDS, examples=RECORDS, examples_shown=2)
-TABLES = [f"stage{stage}-L{level}" for stage in (1, 2) for level in (1, 2, 3, 4)]
-TABLES += ["stage1-L3-json", "stage2-L3-json"]
+LEVELS = ("L1", "L2", "L3", "L4")
+TABLES = [f"stage{stage}-{level}" for stage in (1, 2) for level in (*LEVELS, "L3-json")]
 FIELD = re.compile(r"\{(\w+)\}")
+[JUDGED] = calibration.calibration_set(RECORDS, 1, 0)
 LINKED = {
-    "item_id": "1/linked",
-    "question_type": "linked",
+    "group_id": "1",
+    "category": "FBT",
     "story": "Ada waits.",
     "question": "Who waits?",
     "choices": ["Ada", "Ben"],
@@ -36,18 +35,13 @@ LINKED = {
 
 
 def item(method):
-    return omnitom.asked(ITEMS, method).iloc[0].to_dict()
+    return LINKED if method == "linked" else omnitom.asked(ITEMS, method).iloc[0].to_dict()
 
 
-def data_of(row, method):
-    """The data that a method shows in the user's message, in their order."""
-    shown = [row["group_id"], CATEGORIES[row["category"]], row["story"]]
-    return [*shown, row["question"]] if method.startswith("stage2") else shown
-
-
-def in_order(text, parts):
+def demand_order(text, parts):
     places = [text.find(part) for part in parts]
-    return places[0] >= 0 and all(before < after for before, after in pairwise(places))
+    assert places[0] >= 0
+    assert all(place < later for place, later in pairwise(places))
 
 
 @pytest.mark.parametrize("method", TABLES)
@@ -56,64 +50,42 @@ def test_the_system_directs_and_the_user_shows_data_and_closes(method):
     row = item(method)
     system, user = omnitom.messages(row, method)
     assert (system["role"], user["role"]) == ("system", "user")
+    stage = "extract" if method.startswith("stage1") else "label"
+    directive = prompts.load(f"omnitom/{stage}-{method[7:9]}")
+    assert system["content"].startswith(FIELD.split(directive)[0])
     assert row["story"] not in system["content"]
-    assert in_order(user["content"], data_of(row, method))
+    data = [row["group_id"], CATEGORIES[row["category"]], row["story"]]
+    if stage == "label":
+        data.append(row["question"])
+    demand_order(user["content"], data)
     # Behind the data stands the order to write only the table.
-    closing = user["content"].rpartition(data_of(row, method)[-1])[2]
+    closing = user["content"].rpartition(data[-1])[2]
     assert len(closing.split()) > 5
     assert not FIELD.search(system["content"] + user["content"])
 
 
-@pytest.mark.parametrize("level", ["L1", "L2", "L3", "L4"])
-def test_each_stage_has_a_directive_of_its_own(level):
-    extraction, labelling = (
-        omnitom.messages(item(f"stage{stage}-{level}"), f"stage{stage}-{level}")[0]["content"]
-        for stage in (1, 2)
-    )
-    assert extraction != labelling
-    assert extraction.partition("{")[0].startswith(beginning(f"omnitom/extract-{level}"))
-    assert labelling.startswith(beginning(f"omnitom/label-{level}"))
-
-
-def beginning(name):
-    """A prompt of ours up to its first field."""
-    return FIELD.split(prompts.load(name))[0]
-
-
-def test_level_3_has_neither_examples_nor_emphasis():
-    for method in ("stage1-L3", "stage2-L3"):
-        row = item(method)
-        system, user = omnitom.messages(row, method)
-        for example in json.loads(row["examples"]):
-            assert example["story"] not in system["content"] + user["content"]
-        emphasis = prompts.load(f"omnitom/emphasis-{row['category']}")
-        assert emphasis not in system["content"] + user["content"]
-
-
-def test_level_4_of_extraction_has_emphasis_and_then_as_many_examples_as_asked_for():
+@pytest.mark.parametrize("method", ["stage1-L4", "stage2-L4"])
+def test_level_4_adds_emphasis_to_extraction_and_two_examples_of_the_category(method):
     """App. C.2: content, the category's instruction, format, then examples of the category."""
-    row = item("stage1-L4")
+    row = item(method)
+    stage = int(method[5])
     examples = json.loads(row["examples"])
-    assert len(examples) == 2
-    emphasis = prompts.load(f"omnitom/emphasis-{row['category']}")
-    shown = [emphasis]
+    assert [example["story_category"] for example in examples] == [CATEGORIES[row["category"]]] * 2
+    shown = []
     for example in examples:
-        assert example["story_category"] == CATEGORIES[row["category"]]
-        shown += [example["story"], table_text(rows(example), 1)]
-    before, after, _ = FIELD.split(prompts.load("omnitom/extract-L4"))[0::2]
-    system, _ = omnitom.messages(row, "stage1-L4")
-    assert in_order(system["content"], [before, emphasis, after, *shown[1:]])
-    assert before.startswith(prompts.load("omnitom/extract-L3"))
-
-
-def test_level_4_of_labelling_has_labelled_examples_and_no_emphasis():
-    row = item("stage2-L4")
-    system, _ = omnitom.messages(row, "stage2-L4")
-    shown = [prompts.load("omnitom/label-L3")]
-    for example in json.loads(row["examples"]):
-        shown += [example["story"], table_text(rows(example), 0), table_text(rows(example), 2)]
-    assert in_order(system["content"], shown)
-    assert prompts.load(f"omnitom/emphasis-{row['category']}") not in system["content"]
+        shown += [example["story"], table_text(rows(example), stage)]
+    emphasis = prompts.load(f"omnitom/emphasis-{row['category']}")
+    system = omnitom.messages(row, method)[0]["content"]
+    if stage == 1:
+        before, _, after, *_ = FIELD.split(prompts.load("omnitom/extract-L4"))
+        assert before.startswith(prompts.load("omnitom/extract-L3"))
+        demand_order(system, [before, emphasis, FIELD.split(after)[0], *shown])
+    else:
+        demand_order(system, [prompts.load("omnitom/label-L3"), *shown])
+        assert emphasis not in system
+    plain = omnitom.messages(row, method.replace("4", "3"))[0]["content"]
+    assert emphasis not in plain
+    assert not any(example["story"] in plain for example in examples)
 
 
 def test_a_category_with_fewer_stories_shows_all_of_its_others():
@@ -122,31 +94,17 @@ def test_a_category_with_fewer_stories_shows_all_of_its_others():
     assert items["examples"].map(json.loads).map(len).tolist() == [2] * 6
 
 
-@pytest.mark.parametrize("level", ["L1", "L2", "L3", "L4"])
+@pytest.mark.parametrize("level", LEVELS)
 def test_the_judge_is_directed_by_the_system_and_shown_both_tables_by_the_user(level):
     """App. C.4, and the release: story, Prediction, Ground Truth, then the order to close."""
-    [table] = calibration.calibration_set(RECORDS, 1, 0)
-    [request] = judges.requests([table], level)
+    [request] = judges.requests([JUDGED], level)
+    assert request.max_tokens == 6000  # the released limit
     system, user = request.messages
     assert (system["role"], user["role"]) == ("system", "user")
     assert system["content"] == prompts.load(f"judges/align-{level}")
-    beliefs = [table.predicted[0].belief, table.gold[-1].belief]
-    assert in_order(user["content"], [table.group, table.story, *beliefs])
+    beliefs = [JUDGED.predicted[0].belief, JUDGED.gold[-1].belief]
+    demand_order(user["content"], [JUDGED.group, JUDGED.story, *beliefs])
     assert len(user["content"].rpartition(beliefs[-1])[2].split()) > 5
-
-
-def test_limits_are_the_released_ones_unless_a_model_has_its_own():
-    assert {omnitom.METHODS[method].max_tokens for method in TABLES} == {6000}
-    [table] = calibration.calibration_set(RECORDS, 1, 0)
-    assert judges.requests([table], "L4")[0].max_tokens == 6000
-    registry = yaml.safe_load(PARAMS.read_text(encoding="utf-8"))["models"]
-    own = {"stage1-L3": 500, "stage2-L3": 1000, "stage1-L3-json": 1100, "stage2-L3-json": 1500}
-    for name, limits in (("my-vllm", {}), ("smollm2-135m", own)):
-        spec = specs.model_spec(name, registry)
-        questions = [evaluation.Question(item(method), method, 0) for method in TABLES]
-        sent = evaluation.requested(omnitom, questions, spec)
-        expected = {method: limits.get(method, 6000) for method in TABLES}
-        assert dict(zip(TABLES, [one.max_tokens for one in sent], strict=True)) == expected
 
 
 # A user's own words
@@ -154,13 +112,13 @@ def test_limits_are_the_released_ones_unless_a_model_has_its_own():
 
 def own_files(folder, names):
     """Files that hold the fields of our prompts and a mark each, and no word."""
-    files = {}
+    paths = {}
     for name in names:
-        fields = dict.fromkeys(FIELD.findall(prompts.load(name)))
+        fields = [f"{{{field}}}" for field in FIELD.findall(prompts.load(name))]
         path = folder / f"{name.replace('/', '-')}.txt"
-        path.write_text("§ " + " ".join(f"{{{field}}}" for field in fields), encoding="utf-8")
-        files[name] = str(path)
-    return files
+        path.write_text(" ".join(["§", *fields]), encoding="utf-8")
+        paths[name] = str(path)
+    return paths
 
 
 def words(text):
@@ -169,129 +127,112 @@ def words(text):
 
 @pytest.mark.parametrize("method", [*TABLES, "linked", "stage1-L3-perspective-first"])
 def test_a_users_files_replace_every_word_but_the_data(method, tmp_path):
-    row = LINKED | {"group_id": "1", "category": "FBT"} if method == "linked" else item(method)
+    row = item(method)
     files = own_files(tmp_path, omnitom.METHODS[method].prompts)
-    data = [row["story"], row["question"], *row["choices"], *KEYS]
-    if method != "linked":
-        data += [CATEGORIES[row["category"]], row["group_id"]]
+    data = [CATEGORIES[row["category"]], row["story"], row["question"], *row["choices"], *KEYS]
     if method.endswith("L4"):
         for example in json.loads(row["examples"]):
-            data += [example["story"], table_text(rows(example), 0)]
-            data.append(table_text(rows(example), int(method[5])))
+            stage = int(method[5])
+            gold = rows(example)
+            data += [example["story"], table_text(gold, 0), table_text(gold, stage)]
     for message in omnitom.messages(row, method, files):
         assert "§" in message["content"]
         assert words(message["content"]) <= words(" ".join(data))
 
 
 def test_a_users_files_replace_every_word_of_the_judges_request(tmp_path):
-    [table] = calibration.calibration_set(RECORDS, 1, 0)
     files = own_files(tmp_path, ["judges/align-L3", "judges/align-data"])
-    [request] = judges.requests([table], "L3", replaced=files)
-    beliefs = " ".join(f"{row.actor} {row.belief}" for row in (*table.predicted, *table.gold))
-    sent = " ".join(message["content"] for message in request.messages)
-    assert words(sent) <= words(f"{table.group} {table.story} {beliefs} Actor Belief")
+    [request] = judges.requests([JUDGED], "L3", replaced=files)
+    data = ["Actor Belief", JUDGED.story]
+    for row in (*JUDGED.predicted, *JUDGED.gold):
+        data += [row.actor, row.belief]
+    for message in request.messages:
+        assert words(message["content"]) <= words(" ".join(data))
 
 
-def test_a_users_layout_may_show_no_category_but_must_show_the_story(tmp_path):
-    path = tmp_path / "layout.txt"
-    path.write_text("Narrative: {story}", encoding="utf-8")
-    layout = {"omnitom/extract-data": str(path)}
-    user = omnitom.messages(item("stage1-L3"), "stage1-L3", layout)[1]["content"]
-    assert user == f"Narrative: {item('stage1-L3')['story']}"
-    path.write_text("Category: {category}", encoding="utf-8")
-    with pytest.raises(InputError, match=r"expected \{story\} in it"):
-        omnitom.messages(item("stage1-L3"), "stage1-L3", layout)
-
-
-def test_the_printed_prompts_can_be_sent_as_printed(tmp_path):
+@pytest.mark.skipif(not PAPER.is_file(), reason="the paper's text is not here")
+@pytest.mark.parametrize(
+    ("name", "start", "end"),
+    [
+        ("omnitom/extract-L3", "Extraction: Level 3 Zero-Shot Base Prompt", "### Stage 1"),
+        ("omnitom/label-L3", "Labeling: Level 3 Zero-Shot Base Prompt", "### Stage 2"),
+        ("judges/align-L3", "Judge: Level 3 Zero-Shot Base Prompt", "### Semantic"),
+    ],
+)
+def test_the_printed_prompts_can_be_sent_as_printed(name, start, end, tmp_path):
     """With the texts of the paper, the system's message is the printed one to the letter."""
-    paper = ROOT / "../shared/seeds/omnitom.txt"
-    if not paper.is_file():
-        pytest.skip("the paper's text is not here")
-    text = paper.read_text(encoding="utf-8")
-    ends = {
-        "omnitom/extract-L3": ("Extraction: Level 3 Zero-Shot Base Prompt", "### Stage 1"),
-        "omnitom/label-L3": ("Labeling: Level 3 Zero-Shot Base Prompt", "### Stage 2"),
-        "judges/align-L3": ("Judge: Level 3 Zero-Shot Base Prompt", "### Semantic"),
-    }
-    printed, files = {}, {}
-    for name, (start, end) in ends.items():
-        printed[name] = text.partition(start)[2].partition(end)[0].strip()
-        path = tmp_path / f"{name.replace('/', '-')}.txt"
-        path.write_text(printed[name], encoding="utf-8")
-        files[name] = str(path)
-    for method, name in (("stage1-L3", "omnitom/extract-L3"), ("stage2-L3", "omnitom/label-L3")):
-        assert omnitom.messages(item(method), method, files)[0]["content"] == printed[name]
-    [table] = calibration.calibration_set(RECORDS, 1, 0)
-    [request] = judges.requests([table], "L3", replaced=files)
-    assert request.messages[0]["content"] == printed["judges/align-L3"]
+    text = PAPER.read_text(encoding="utf-8")
+    printed = text.partition(start)[2].partition(end)[0].strip()
+    path = tmp_path / "printed.txt"
+    path.write_text(printed, encoding="utf-8")
+    files = {name: str(path)}
+    if name.startswith("judges"):
+        [request] = judges.requests([JUDGED], "L3", replaced=files)
+        system, _ = request.messages
+    else:
+        method = "stage1-L3" if "extract" in name else "stage2-L3"
+        system, _ = omnitom.messages(item(method), method, files)
+    assert system["content"] == printed
 
 
-# The judge
-
-
-def test_a_judge_that_leaves_rows_out_finds_no_match_for_them_as_in_the_release():
-    tables = calibration.calibration_set(RECORDS, 2, 0)
-    counts = [None] * len(tables[0].predicted), [1] * len(tables[0].gold)
-    first, second = judges.as_released([Alignment(*counts, []), None], tables)
-    assert first.mc_predicted == [0] * len(tables[0].predicted)
-    assert first.mc_gold == [1] * len(tables[0].gold)
-    assert set(second.mc_predicted + second.mc_gold) == {0}
-
+# The judge of a run
 
 ONE_MATCH = """Prediction
 Actor,Belief,MatchCount
-{predicted},1
+{0.actor},"{0.belief}",1
 
 Ground Truth
 Actor,Belief,MatchCount
-{gold},1"""
+{0.actor},"{0.belief}",1"""
 
 
-@pytest.fixture
-def calibration_cells(faulty_server, tmp_path, monkeypatch):
-    """Runs the cells of 4/5 that choose a judge and score, with a served language model."""
-    [table] = calibration.calibration_set(RECORDS[:1], 1, 0)
-    sides = {"predicted": table.gold[0], "gold": table.gold[0]}
-    lines = {side: f'{row.actor},"{row.belief}"' for side, row in sides.items()}
-    faulty_server.default = Act(text=ONE_MATCH.format(**lines))
+@pytest.mark.parametrize(
+    ("scoring_judge", "scorer", "judge", "precision"),
+    [
+        ("best", "exact", "exact", 1),
+        # It finds one match on each side; the rows that it leaves out are none, as in the release.
+        ("L4", "toy L4", "llm", 1 / len(RECORDS[0]["beliefs"])),
+    ],
+)
+def test_the_best_judge_scores_extraction_or_the_one_that_is_named(
+    scoring_judge, scorer, judge, precision, faulty_server, tmp_path, monkeypatch
+):
+    """The cells of 4/5 that choose a judge and score, with a served language model."""
+    faulty_server.default = Act(text=ONE_MATCH.format(JUDGED.gold[0]))
     entry = {"provider": "openai", "model": "toy", "base_url": f"{faulty_server.url}/v1"}
     spec = specs.model_spec("toy", {"toy": entry})
     monkeypatch.setattr(specs, "model", lambda name: spec)
     monkeypatch.setattr(judges, "ask", partial(ask, store=tmp_path / "store.sqlite"))
     items = omnitom.compose(RECORDS[:1])
-    extraction = answers(items, "gold").assign(finish_reason="stop", completion_tokens=9)
+    extraction = answers(items, "gold")
     tables = calibration.calibration_set(RECORDS[:6], 6, 0)
-    given = {"kinds": ["exact"], "folds": 3, "judge": "toy", "llm_levels": ["L4"], "llm_tables": 2}
-    given |= {"llm_tokens": 6000, "llm_tokens_of": {}, "sampling_seed": 0, "prompts": {}}
-    given |= {"labelled": tables, "pairs": [(one.predicted, one.gold) for one in tables]}
-    given |= {"rows": calibration.labelled_rows(tables), "vectors": {"exact": None}}
-    given |= {"MISSING_AS_0": ", missing as 0", "TOKENS": ("prompt_tokens", "completion_tokens")}
-    given |= {"items": items, "extraction": extraction, "encoder": None, "judge_name": str}
-    given["run_tables"] = judges.tables_of(items, extraction)
-    given |= {"display": print}
-
-    def run(scoring_judge):
-        names = given | {"scoring_judge": scoring_judge}
-        for cell in ("cell-thresholds", "cell-04", "cell-26"):
-            names.pop("name", None)  # which each cell imports
-            names = ran("4_judge_calibration", "omnitom", cell, **names)
-        return names
-
-    return run
-
-
-def test_by_default_a_similarity_scores_extraction(calibration_cells):
-    names = calibration_cells("best")
-    assert names["scorer"] == "exact"
-    assert names["scored"]["exact"]["score"].tolist() == [1.0]
-
-
-def test_a_language_model_that_is_named_scores_extraction(calibration_cells, faulty_server):
-    """It finds one match on each side; the rows that it leaves out are none, as in the release."""
-    names = calibration_cells("L4")
-    [scored] = names["scored"]["toy L4"].to_dict("records")
-    assert names["scorer"] == "toy L4"
-    assert scored["judge"] == "llm"
-    assert scored["precision"] == pytest.approx(1 / len(RECORDS[0]["beliefs"]))
-    assert [m["role"] for m in faulty_server.asked[-1].body["messages"]] == ["system", "user"]
+    names = {
+        "items": items,
+        "extraction": extraction,
+        "run_tables": judges.tables_of(items, extraction),
+        "labelled": tables,
+        "pairs": [(table.predicted, table.gold) for table in tables],
+        "rows": calibration.labelled_rows(tables),
+        "kinds": ["exact"],
+        "vectors": {"exact": None},
+        "folds": 3,
+        "encoder": None,
+        "judge": "toy",
+        "judge_name": str,
+        "scoring_judge": scoring_judge,
+        "llm_levels": ["L4"],
+        "llm_tables": 2,
+        "llm_tokens": 6000,
+        "llm_tokens_of": {},
+        "sampling_seed": 0,
+        "prompts": {},
+        "MISSING_AS_0": ", missing as 0",
+        "TOKENS": ("prompt_tokens", "completion_tokens"),
+        "display": print,
+    }
+    for cell in ("cell-thresholds", "cell-04", "cell-26"):
+        names.pop("name", None)  # which each cell imports
+        names = ran("4_judge_calibration", "omnitom", cell, **names)
+    [row] = names["scored"][scorer].to_dict("records")
+    assert (names["scorer"], row["judge"]) == (scorer, judge)
+    assert row["precision"] == pytest.approx(precision)

@@ -12,41 +12,44 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from omnitom_stories import SHARED
+from replies import answered
 from tomlab.benchmarks import omnitom
-from tomlab.benchmarks.omnitom.items import records
 from tomlab.benchmarks.omnitom.items.compose import table_text
-from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, Row
-from tomlab.paths import DATA, ROOT
+from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, Row, read_records, rows
+from tomlab.paths import DATA
 
-SHARED = ROOT.parent / "shared" / "datasets" / "omnitom"
-FILES = [DATA / "omnitom" / "stories.jsonl", SHARED / "gold_sample.jsonl"]
+FILES = [DATA / "omnitom" / "stories.jsonl", SHARED / "omnitom" / "gold_sample.jsonl"]
 
 
-def key(actor: str, belief: str, seen: Counter) -> tuple:
+def counted_key(actor, belief, times):
     """A row's actor and belief, and how many rows before it have the same."""
-    same = tuple(" ".join(text.split()).lower().strip("\"'") for text in (actor, belief))
-    seen[same] += 1
-    return (*same, seen[same])
+    key = tuple(" ".join(text.split()).lower().strip("\"'") for text in (actor, belief))
+    times[key] += 1
+    return (*key, times[key])
 
 
-def plain(label: str) -> str:
+def plain(label):
     return re.sub(r"[^a-z0-9]", "", label.lower())
 
 
-def released_accuracy(text: str, gold: list[Row]) -> float:
+def released_accuracy(text, gold):
     """The mean accuracy of seven dimensions over the gold rows."""
-    said, seen = {}, Counter()
-    for line in text.splitlines():
+    labels_by_key = {}
+    times = Counter()
+    for line in text.splitlines()[2:]:
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if len(cells) >= 9 and cells[0].lower() != "actor" and set(cells[0]) != {"-"}:
+        if len(cells) >= 9:
             order = re.search(r"\d+", cells[2])
             labels = [order[0] if order else cells[2], *cells[3:9]]
-            said[key(cells[0], cells[1].rstrip("."), seen)] = labels
-    seen, right = Counter(), []
+            key = counted_key(cells[0], cells[1].rstrip("."), times)
+            labels_by_key[key] = [plain(label) for label in labels]
+    right = []
+    times = Counter()
     for row in gold:
-        labels = said.get(key(row.actor, row.belief, seen), [""] * 7)
-        wanted = [row.labels[name] for name in DIMENSIONS]
-        right += [plain(a) == plain(b) for a, b in zip(labels, wanted, strict=True)]
+        labels = labels_by_key.get(counted_key(row.actor, row.belief, times), [""] * 7)
+        gold_labels = [plain(row.labels[name]) for name in DIMENSIONS]
+        right += np.equal(labels, gold_labels).tolist()
     return float(np.mean(right))
 
 
@@ -63,49 +66,44 @@ RENAMED = {
 }
 
 
-def renamed(head: str, draw: random.Random) -> str:
+def renamed(header, draw):
     """The headings, up to four of them as a model may call them, perhaps with one too many."""
-    for name in draw.sample([*RENAMED], draw.randrange(5)):
-        head = head.replace(name, draw.choice(RENAMED[name]))
-    return f"{head} | Why" if draw.random() < 0.1 else head
+    for name in draw.sample(list(RENAMED), draw.randrange(5)):
+        header = header.replace(name, draw.choice(RENAMED[name]))
+    header = header.replace("-", draw.choice("-\u2011\u2212"))
+    return f"{header} | Why" if draw.random() < 0.1 else header
 
 
-def corrupted(gold: list[Row], draw: random.Random) -> str:
-    """A labelled table with some rows reworded, misplaced, dropped, repeated, short or too long."""
-    actors, kept = [row.actor for row in gold], []
+def corrupted_rows(gold, draw):
+    """The gold rows, some relabelled, reworded, misplaced, dropped or repeated."""
+    corrupted = []
     for row in gold:
-        labels = {
-            name: draw.choice(legal) if draw.random() < 0.2 else row.labels[name]
-            for name, legal in DIMENSIONS.items()
-        }
-        actor, belief = row.actor, row.belief
-        match draw.randrange(9):
-            case 0:
-                belief = f"It is the case that {belief}"
-            case 1:
-                actor = draw.choice(actors)
-            case 2:
-                continue
-            case 3:
-                belief = f'"{belief.upper()}".'
-            case 4:
-                kept.append(Row(actor, belief, labels["order"], labels))
-        kept.append(Row(actor, belief, labels["order"], labels))
+        labels = dict(row.labels)
+        for name, legal in DIMENSIONS.items():
+            if draw.random() < 0.2:
+                labels[name] = draw.choice(legal)
+        same = Row(row.actor, row.belief, labels["order"], labels)
+        reworded = Row(row.actor, f"It is the case that {row.belief}", same.order, labels)
+        misplaced = Row(draw.choice(gold).actor, row.belief, same.order, labels)
+        in_quotes = Row(row.actor, f'"{row.belief.upper()}".', same.order, labels)
+        cases = [[reworded], [misplaced], [], [in_quotes], [same, same], [same], [same], [same]]
+        corrupted += draw.choice(cases)
     if draw.random() < 0.3:
-        draw.shuffle(kept)
-    head, *lines = table_text(kept, 2).splitlines()
-    head = renamed(head, draw).replace("-", draw.choice("-\u2011\u2212"))
-    for i, line in enumerate(lines):
-        match draw.randrange(8):
-            case 0:
-                lines[i] = line.rpartition(" | ")[0]
-            case 1:
-                lines[i] = f"{line} | stated"
-            case 2:
-                actor, belief, order, *rest = line.split(" | ")
-                told = {"1": "1st", "2": "2+"}.get(order, f"order-{order}")
-                lines[i] = " | ".join([actor, belief, told, *rest])
-    return "\n".join([head, "|".join(["---"] * 9), *lines])
+        draw.shuffle(corrupted)
+    return corrupted
+
+
+def corrupted(gold, draw):
+    """The labelled table of corrupted rows, some of them short, too long or with other orders."""
+    header, *lines = table_text(corrupted_rows(gold, draw), 2).splitlines()
+    for place, line in enumerate(lines):
+        actor, belief, order, *labels = line.split(" | ")
+        in_words = {"1": "1st", "2": "2+"}.get(order, f"order-{order}")
+        reordered = " | ".join([actor, belief, in_words, *labels])
+        too_short = line.rpartition(" | ")[0]
+        cases = [too_short, f"{line} | stated", reordered, line, line, line, line, line]
+        lines[place] = draw.choice(cases)
+    return "\n".join([renamed(header, draw), "|".join(["---"] * 9), *lines])
 
 
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
@@ -113,14 +111,18 @@ def test_accuracy_is_that_of_the_released_rules(path):
     """On every fourth story, each answered in ten corrupted ways."""
     if not path.exists():
         pytest.skip(f"{path.name} is not there")
-    told = records.read_records(path)[::4]
-    items = omnitom.asked(omnitom.compose(told), "stage2-L3")
-    golds, draw = [records.rows(record) for record in told], random.Random(0)
-    texts = {n: [corrupted(gold, draw) for gold in golds] for n in range(10)}
-    keys = {"item_id": items["item_id"], "model": "m", "method": "stage2-L3"}
-    responses = [pd.DataFrame({**keys, "sample": n, "response": said}) for n, said in texts.items()]
-    scores = omnitom.score(items, pd.concat(responses)).set_index(["sample", "item_id"])["score"]
-    for n, said in texts.items():
-        expected = [released_accuracy(*pair) for pair in zip(said, golds, strict=True)]
-        assert scores[n][items["item_id"]].tolist() == pytest.approx(expected)
-        assert 0.2 < np.mean(expected) < 0.9
+    records = read_records(path)[::4]
+    items = omnitom.asked(omnitom.compose(records), "stage2-L3")
+    draw = random.Random(0)
+    responses = []
+    expected = []
+    for sample in range(10):
+        texts = []
+        for record in records:
+            gold = rows(record)
+            texts.append(corrupted(gold, draw))
+            expected.append(released_accuracy(texts[-1], gold))
+        responses.append(answered(items, texts, "stage2-L3", sample=sample))
+    scores = omnitom.score(items, pd.concat(responses))
+    assert scores["score"].tolist() == pytest.approx(expected)
+    assert 0.2 < np.mean(expected) < 0.9

@@ -188,10 +188,10 @@ def _extended(
 ) -> _Pairs:
     """The pairs that compound rows add. alike: of one table's texts (rows, then parts)."""
     partners = dict(pairs)
-    taken = set(partners.values())
+    matched = set(partners.values())
     added = []
     for row, own_parts in enumerate(parts):
-        free = [other for other in range(len(other_parts)) if other not in taken]
+        free = [other for other in range(len(other_parts)) if other not in matched]
         if not own_parts or not free:
             continue
         part_likeness = alike[own_parts.start : own_parts.stop]
@@ -213,7 +213,7 @@ def _extended(
         if row in partners or len(matches) > 1:
             new_partners = [free[place] for _, place in matches]
             added += [(row, other) for other in new_partners]
-            taken.update(new_partners)
+            matched.update(new_partners)
     return added
 
 
@@ -290,14 +290,12 @@ def _judged_lines(text: str) -> dict[str, list[tuple[str, int]]]:
 
 def _counts(lines: Sequence[tuple[str, int]], rows: Table, most: int) -> list[int | None]:
     """The count of each row, None where no line stands for it or its count is above `most`."""
-    line_of_row = _lines_of_rows([text for text, _ in lines], rows)
-    counts = []
-    for row in range(len(rows)):
-        count = lines[line_of_row[row]][1] if row in line_of_row else None
-        if count is not None and count > most:
-            count = None
-        counts.append(count)
-    return counts
+    counts = dict.fromkeys(range(len(rows)))
+    for row, number in _lines_of_rows([text for text, _ in lines], rows).items():
+        _, count = lines[number]
+        if count <= most:
+            counts[row] = count
+    return list(counts.values())
 
 
 def _lines_of_rows(lines: Sequence[str], rows: Table) -> dict[int, int]:

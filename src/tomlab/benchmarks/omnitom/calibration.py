@@ -11,19 +11,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 import pandera.pandas as pa
 
-from tomlab.benchmarks.omnitom import rewordings as edits
+from tomlab.benchmarks.omnitom import rewordings
 from tomlab.benchmarks.omnitom.alignment import Alignment, Vectors, compound_parts
 from tomlab.benchmarks.omnitom.items.records import WORLD, Row, rows
 from tomlab.records import files
 from tomlab.records.tidy import KNOWN
-from tomlab.scoring import similarity
+from tomlab.scoring.similarity import shared, similarity
 
 _DATA = files.yaml_beside(__file__)
-OPERATIONS, PROFILES, _INSTEAD = (_DATA[name] for name in ("operations", "profiles", "instead"))
+OPERATIONS = _DATA["operations"]
+PROFILES = _DATA["profiles"]
 THRESHOLDS = tuple(n / 100 for n in range(10, 101, 2))  # to choose a similarity from
 # A belief under another actor is none of theirs if it shares less than this with each of them.
 UNLIKE = 0.5
@@ -45,10 +47,10 @@ class LabelledTable:
     made_by: tuple[Sequence[str], Sequence[str]] = ((), ())  # the operation behind each row, if any
 
     @property
-    def content(self) -> tuple[str, ...]:
+    def content(self) -> str:
         """The story and what is predicted of it, by which a table is known again."""
-        said = (" ".join(f"{row.actor}: {row.belief}".split()) for row in self.predicted)
-        return self.group, *sorted(said)
+        beliefs = [" ".join(f"{row.actor}: {row.belief}".split()) for row in self.predicted]
+        return "\n".join([self.group, *sorted(beliefs)])
 
 
 def calibration_set(
@@ -58,14 +60,24 @@ def calibration_set(
 
     vectors: of the gold beliefs, to find the nearest siblings; without them the nearest by words.
     """
-    names, made = list(PROFILES), []
+    profiles = list(PROFILES)
+    labelled = []
     for number in range(tables):
         turn, place = divmod(number, len(records))
-        again, profile = turn // len(names), names[(place + turn) % len(names)]
-        lot = f"{seed}/{again}" if again else str(seed)
-        table = edited(records[place], profile, lot, records, vectors)
-        made.append(replace(table, table_id=f"{table.table_id}/{again}") if again else table)
-    return made
+        profile = profiles[(place + turn) % len(profiles)]
+        repeat = turn // len(profiles)  # how often the record was edited in this manner before
+        suffix = f"/{repeat}" if repeat else ""
+        table = edited(records[place], profile, f"{seed}{suffix}", records, vectors)
+        labelled.append(replace(table, table_id=table.table_id + suffix))
+    return labelled
+
+
+class _Edit(NamedTuple):
+    """A row of an edited table, its MatchCount, and the operation that made it."""
+
+    row: Row
+    count: int
+    operation: str
 
 
 def edited(
@@ -77,25 +89,36 @@ def edited(
     made by rule. Near misses, misplaced and foreign beliefs are held against all beliefs of the
     actor, so that none states one of them, as far as words tell.
     """
-    draw = random.Random(f"{seed}/{record['story_id']}/{profile}")
+    table_id = f"{record['story_id']}/{profile}"
+    draw = random.Random(f"{seed}/{table_id}")
     story = _Story(record, others, draw, vectors)
-    left = list(range(len(record["beliefs"])))
-    weights = {name: n for name, n in PROFILES[profile].items() if name != "foreign"}
-    predicted, gold = [], []
-    while left:
-        first = left.pop(0)
+    weights = dict(PROFILES[profile])
+    percent_foreign = weights.pop("foreign")
+    predicted = []
+    gold = []
+    waiting = list(range(len(story.rows)))
+    while waiting:
+        number = waiting.pop(0)
         operation = draw.choices(list(weights), list(weights.values()))[0]
-        while (made := story.edit(operation, first, left)) is None:
-            operation = _INSTEAD[operation]
-        for side, counted in zip((predicted, gold), made, strict=True):
-            side += [(*row, operation) for row in counted]
-        if 100 * draw.random() < PROFILES[profile]["foreign"]:
-            predicted += [(row, 0, "foreign") for row in story.foreign()]
-    predicted.sort(key=lambda made: story.actors.index(made[0].actor))
-    sides = (tuple(zip(*side, strict=True)) or ((), (), ()) for side in (predicted, gold))
-    beliefs, counts, made_by = zip(*sides, strict=True)
-    about = f"{record['story_id']}/{profile}", str(record["story_id"]), record["story"]
-    return LabelledTable(*about, *beliefs, Alignment(*map(list, counts), []), KNOWN, made_by)
+        sides = story.edit(operation, number, waiting)
+        while sides is None:
+            operation = _DATA["instead"][operation]
+            sides = story.edit(operation, number, waiting)
+        predicted += [_Edit(row, count, operation) for row, count in sides[0]]
+        gold += [_Edit(row, count, operation) for row, count in sides[1]]
+        if 100 * draw.random() < percent_foreign:
+            predicted += [_Edit(row, 0, "foreign") for row in story.foreign()]
+    predicted.sort(key=lambda edit: story.actors.index(edit.row.actor))
+    return LabelledTable(
+        table_id,
+        str(record["story_id"]),
+        record["story"],
+        tuple(edit.row for edit in predicted),
+        tuple(edit.row for edit in gold),
+        Alignment([edit.count for edit in predicted], [edit.count for edit in gold], []),
+        KNOWN,
+        tuple(tuple(edit.operation for edit in side) for side in (predicted, gold)),
+    )
 
 
 class _Story:
@@ -104,114 +127,137 @@ class _Story:
     def __init__(
         self, record: Mapping, others: Sequence[Mapping], draw: random.Random, vectors: Vectors
     ) -> None:
-        self.rows, self.draw, self.vectors = rows(record), draw, vectors
+        self.rows = rows(record)
+        self.draw = draw
+        self.vectors = vectors
         self.wordings = [[b["belief"], *b.get("paraphrases", [])] for b in record["beliefs"]]
         self.actors = list(dict.fromkeys(row.actor for row in self.rows))
         self.people = [actor for actor in self.actors if actor != WORLD]
         self.others = [other for other in others if other["story_id"] != record["story_id"]]
-        self.places = edits.places([row.belief for row in self.rows])
+        self.places = rewordings.places([row.belief for row in self.rows])
 
-    def edit(self, operation: str, first: int, left: list[int]) -> tuple[_Counted, _Counted] | None:
+    def edit(
+        self, operation: str, number: int, waiting: list[int]
+    ) -> tuple[_Counted, _Counted] | None:
         """What the operation predicts and what gold then has, from one belief or from two of one
-        actor, the other being taken out of `left`; None where there is no way.
+        actor, the other being taken out of `waiting`; None where there is no way.
         """
-        row, second = self.rows[first], None
-        if operation in ("split", "merge", "sibling"):
-            same = [i for i in left if self.rows[i].actor == row.actor]
-            second = self._sibling(row, same) if operation == "sibling" else next(iter(same), None)
-            if second is None:
-                return None
-            left.remove(second)
+        row = self.rows[number]
         match operation:
             case "keep":
                 return [(row, 1)], [(row, 1)]
             case "paraphrase":
-                return [(self._other_words(first), 1)], [(row, 1)]
+                return [(self._in_other_words(number), 1)], [(row, 1)]
             case "duplicate":
-                return [(row, 1), (self._other_words(first), 0)], [(row, 1)]
+                return [(row, 1), (self._in_other_words(number), 0)], [(row, 1)]
             case "drop":
                 return [], [(row, 0)]
-            case "sibling":
-                return [(self.rows[second], 0)], [(row, 0)]
-            case "split" | "merge":
-                return self._of_two(operation, (first, second))
-        missed = self._misses(operation, first)
-        return ([(self.draw.choice(missed), 0)], [(row, 0)]) if missed else None
+            case "split" | "merge" | "sibling":
+                return self._edit_two(operation, number, waiting)
+        misses = self._misses(operation, number)
+        return ([(self.draw.choice(misses), 0)], [(row, 0)]) if misses else None
 
-    def _sibling(self, row: Row, same: Sequence[int]) -> int | None:
-        """The nearest of these beliefs, None where there is none."""
-        # A row of several clauses may hold its sibling, and then does match it.
-        if compound_parts(row.belief):
+    def _edit_two(
+        self, operation: str, number: int, waiting: list[int]
+    ) -> tuple[_Counted, _Counted] | None:
+        """A belief in the place of its sibling, or two joined by the prediction or by gold."""
+        row = self.rows[number]
+        partners = [other for other in waiting if self.rows[other].actor == row.actor]
+        if operation == "sibling":
+            partners = self._nearest_sibling(row, partners)
+        if not partners:
             return None
-        texts = {i: self.rows[i].belief for i in same if not compound_parts(self.rows[i].belief)}
-        kind = "token_f1" if self.vectors is None else "embedding"
-        alike = similarity.similarity(kind, [row.belief], list(texts.values()), self.vectors)[0]
-        return list(texts)[int(alike.argmax())] if texts else None
-
-    def _of_two(self, operation: str, numbers: tuple[int, int]) -> tuple[_Counted, _Counted]:
-        """Two beliefs joined, by the prediction (merge) or by gold (split)."""
-        as_they_stand = [self.rows[i] for i in numbers]
+        partner = partners[0]
+        waiting.remove(partner)
+        if operation == "sibling":
+            return [(self.rows[partner], 0)], [(row, 0)]
+        as_they_stand = [row, self.rows[partner]]
         # Both ways of saying a belief, or the joined one would always be told by its words alone.
-        said = [self.draw.choice([self.rows[i], self._other_words(i)]) for i in numbers]
-        joined, single = (said, as_they_stand) if operation == "merge" else (as_they_stand, said)
-        first, second = joined
+        varied = []
+        for place in (number, partner):
+            varied.append(self.draw.choice([self.rows[place], self._in_other_words(place)]))
+        first, second = varied if operation == "merge" else as_they_stand
+        single = as_they_stand if operation == "merge" else varied
+        text = rewordings.joined(first.belief, second.belief, self.draw)
         order = first.order if first.order == second.order else ""
-        text = edits.joined(first.belief, second.belief, self.draw)
-        both, one_by_one = [(Row(first.actor, text, order), 2)], [(row, 1) for row in single]
-        return (both, one_by_one) if operation == "merge" else (one_by_one, both)
+        joined = [(Row(first.actor, text, order), 2)]
+        apart = [(belief, 1) for belief in single]
+        return (joined, apart) if operation == "merge" else (apart, joined)
+
+    def _nearest_sibling(self, row: Row, partners: Sequence[int]) -> list[int]:
+        """The nearest of these beliefs, if there is any."""
+        # A row of several clauses may hold its sibling, and then does match it.
+        simple = [number for number in partners if not compound_parts(self.rows[number].belief)]
+        if compound_parts(row.belief) or not simple:
+            return []
+        kind = "token_f1" if self.vectors is None else "embedding"
+        texts = [self.rows[number].belief for number in simple]
+        [likeness] = similarity(kind, [row.belief], texts, self.vectors)
+        return [simple[likeness.argmax()]]
 
     def _misses(self, operation: str, number: int) -> list[Row]:
         """The ways to miss the belief by this operation that state no other belief either."""
-        row, misses = self.rows[number], []
-        if operation == "wrong actor":
-            others = [actor for actor in self.actors if actor != row.actor]
-            able = [a for a in others if self._nearest(row.belief, a) < UNLIKE]
-            return [replace(row, actor=actor) for actor in able]
-        # "Ana thinks p" under Ana would come to p, which may be another of her beliefs.
-        strangers = [name for name in self.people if name != row.actor]
-        texts = {
-            "other place": edits.other_places(row.belief, self.places),
-            "other person": edits.other_people(row.belief, self.people, strangers),
-            "other time": edits.other_times(row.belief),
-            "negation": edits.negations(row.belief),
-        }[operation]
+        row = self.rows[number]
+        misses = []
+        match operation:
+            case "wrong actor":
+                for actor in self.actors:
+                    if actor != row.actor and self._likeness(row.belief, actor) < UNLIKE:
+                        misses.append(replace(row, actor=actor))
+                return misses
+            case "other place":
+                texts = rewordings.other_places(row.belief, self.places)
+            case "other person":
+                # "Ana thinks p" under Ana would come to p, which may be another of her beliefs.
+                strangers = [name for name in self.people if name != row.actor]
+                texts = rewordings.other_people(row.belief, self.people, strangers)
+            case "other time":
+                texts = rewordings.other_times(row.belief)
+            case "negation":
+                texts = rewordings.negations(row.belief)
         for text in texts:
             # Closer to the belief than to the actor's others, and no other way to say it.
-            own = max(similarity.shared(text, wording) for wording in self.wordings[number])
-            nearest = self._nearest(text, row.actor, but=number)
+            likeness = max(shared(text, wording) for wording in self.wordings[number])
+            nearest = self._likeness(text, row.actor, except_for=number)
             # "In the attic" misses "in the box" and "in the bag" alike.
-            as_near = operation == "other place" and nearest == own
-            if own < 1 and (nearest < own or as_near):
+            is_as_near = operation == "other place" and nearest == likeness
+            if likeness < 1 and (nearest < likeness or is_as_near):
                 misses.append(replace(row, belief=text))
         return misses
 
     def foreign(self) -> list[Row]:
         """A belief of another story under an actor of this one, if a few draws find one."""
         for other in self.draw.sample(self.others, min(5, len(self.others))):
-            row, actor = self.draw.choice(rows(other)), self.draw.choice(self.actors)
+            row = self.draw.choice(rows(other))
+            actor = self.draw.choice(self.actors)
             names = dict.fromkeys(b["actor"] for b in other["beliefs"] if b["actor"] != WORLD)
-            fitted = edits.renamed(row.belief, list(names), self.people)
-            if self._nearest(fitted, actor) < UNLIKE:
-                return [replace(row, actor=actor, belief=fitted)]
+            text = rewordings.renamed(row.belief, list(names), self.people)
+            if self._likeness(text, actor) < UNLIKE:
+                return [replace(row, actor=actor, belief=text)]
         return []
 
-    def _other_words(self, number: int) -> Row:
-        row, own = self.rows[number], self.wordings[number][1:]
-        text = self.draw.choice(own) if own else edits.reworded(row.belief, self.draw)
-        return replace(row, belief=text)
+    def _in_other_words(self, number: int) -> Row:
+        row = self.rows[number]
+        paraphrases = self.wordings[number][1:]
+        if paraphrases:
+            return replace(row, belief=self.draw.choice(paraphrases))
+        return replace(row, belief=rewordings.reworded(row.belief, self.draw))
 
-    def _nearest(self, text: str, actor: str, but: int | None = None) -> float:
-        others = [i for i, row in enumerate(self.rows) if row.actor == actor and i != but]
-        said = [wording for i in others for wording in self.wordings[i]]
-        return max((similarity.shared(text, wording) for wording in said), default=0.0)
+    def _likeness(self, text: str, actor: str, except_for: int | None = None) -> float:
+        """How many words a text shares with the actor's belief that is most like it."""
+        shares = [0.0]
+        for number, row in enumerate(self.rows):
+            if row.actor == actor and number != except_for:
+                shares += [shared(text, wording) for wording in self.wordings[number]]
+        return max(shares)
 
 
-_IN_FILE = ("prediction", "gold")  # the sides, as the form calls them
+_OTHER_TABLE = {"prediction": "gold", "gold": "prediction"}  # as the form calls the sides
 _TABLE = ["story_id", "annotator", "system"]
 ALIGNMENTS_FORM = pa.DataFrameSchema(
     {
         "story_id": files.text(),
-        "table": files.one_of(_IN_FILE),
+        "table": files.one_of(_OTHER_TABLE),
         "actor": files.text(),
         "belief": files.text(),
         "match_count": files.text("[0-9]{0,9}", "a whole number or nothing"),
@@ -228,47 +274,54 @@ def read_human(path: Path | str) -> list[LabelledTable]:
     Errors: `InputError` that names every row and field at fault.
     """
     tables = []
-    for part in _parts(files.read_form(path, ALIGNMENTS_FORM, _above_the_other_table)):
+    for part in _by_table(files.read_form(path, ALIGNMENTS_FORM, _above_the_other_table)):
         story_id, annotator, system = part.iloc[0][_TABLE]
         table_id = "/".join(filter(None, (story_id, system, annotator)))
-        sides = [part[part["table"] == side] for side in _IN_FILE]
-        beliefs = [tuple(map(Row, side["actor"], side["belief"])) for side in sides]
-        counts = [[int(n) if n else None for n in side["match_count"]] for side in sides]
-        about = table_id, story_id, "", *beliefs, Alignment(*counts, [])
-        tables.append(LabelledTable(*about, f"human:{annotator}"))
+        beliefs = []
+        counts = []
+        for side in _OTHER_TABLE:
+            own_rows = part[part["table"] == side]
+            beliefs.append(tuple(map(Row, own_rows["actor"], own_rows["belief"])))
+            counts.append([int(count) if count else None for count in own_rows["match_count"]])
+        known = Alignment(*counts, [])
+        truth = f"human:{annotator}"
+        tables.append(LabelledTable(table_id, story_id, "", *beliefs, known, truth))
     return tables
 
 
-def _parts(counted: pd.DataFrame) -> list[pd.DataFrame]:
-    filled = counted if "system" in counted else counted.assign(system="")
-    return [part for _, part in filled.groupby(_TABLE, sort=False)]
+def _by_table(form: pd.DataFrame) -> list[pd.DataFrame]:
+    """The rows of each pair of tables."""
+    if "system" not in form:
+        form = form.assign(system="")
+    return [part for _, part in form.groupby(_TABLE, sort=False)]
 
 
-def _above_the_other_table(counted: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
-    for part in _parts(counted):
-        for own, other in (_IN_FILE, reversed(_IN_FILE)):
-            most = (part["table"] == other).sum()
-            for row, found in part.loc[part["table"] == own, "match_count"].items():
-                if re.fullmatch("[0-9]{1,9}", found) and int(found) > most:
-                    expected = f"at most {most}, the {other} rows of that story and annotator"
-                    yield row, "match_count", expected
+def _above_the_other_table(form: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
+    """A check of `read_form`: no row has more matches than the other table has rows."""
+    for part in _by_table(form):
+        sizes = part["table"].value_counts()
+        for row, side, count in part[["table", "match_count"]].itertuples():
+            other = _OTHER_TABLE.get(side)
+            most = sizes.get(other, 0)
+            if other and re.fullmatch("[0-9]{1,9}", count) and int(count) > most:
+                expected = f"at most {most}, the {other} rows of that story and annotator"
+                yield row, "match_count", expected
 
 
 def labelled_rows(tables: Sequence[LabelledTable]) -> pd.DataFrame:
     """One row a belief of a table, predicted rows first: `group, unit, table_id, side, match_count,
     operation, truth` (whether it is matched; missing where not known).
     """
-    lines = [
-        (table.group, f"{table.table_id}/{side}/{i}", table.table_id, side, n, operation)
-        for table in tables
-        for side, made_by in zip(SIDES, table.made_by, strict=True)
-        for i, (n, operation) in enumerate(
-            zip_longest(getattr(table.known, f"mc_{side}"), made_by, fillvalue="")
-        )
-    ]
+    lines = []
+    for table in tables:
+        both_counts = (table.known.mc_predicted, table.known.mc_gold)
+        for side, counts, made_by in zip(SIDES, both_counts, table.made_by, strict=True):
+            for place, cells in enumerate(zip_longest(counts, made_by, fillvalue="")):
+                unit = f"{table.table_id}/{side}/{place}"
+                lines.append((table.group, unit, table.table_id, side, *cells))
     columns = ["group", "unit", "table_id", "side", "match_count", "operation"]
-    found = pd.DataFrame(lines, columns=columns).astype({"match_count": "Int64"})
-    return found.assign(truth=found["match_count"] > 0)
+    labelled = pd.DataFrame(lines, columns=columns).astype({"match_count": "Int64"})
+    return labelled.assign(truth=labelled["match_count"] > 0)
 
 
 def undecided(predicted: Sequence[Row], gold: Sequence[Row]) -> Alignment:
@@ -277,15 +330,15 @@ def undecided(predicted: Sequence[Row], gold: Sequence[Row]) -> Alignment:
 
 
 def decisions(
-    tables: Sequence[LabelledTable], found: Sequence[Alignment | None], judge: str
+    tables: Sequence[LabelledTable], alignments: Sequence[Alignment | None], judge: str
 ) -> pd.DataFrame:
     """What a judge decided on the rows of `labelled_rows`: `judge, group, unit, truth, decision`.
-    found: one alignment a table; None where the judge's answer could not be read.
+    alignments: one a table; None where the judge's answer could not be read.
     """
-    said: list[int | None] = []
-    for table, one in zip(tables, found, strict=True):
-        one = one or undecided(table.predicted, table.gold)
-        said += [*one.mc_predicted, *one.mc_gold]
-    known = labelled_rows(tables)[["group", "unit", "truth"]]
-    decision = pd.array(said, dtype="Int64") > 0
-    return known.assign(judge=judge, decision=decision)[["judge", *known, "decision"]]
+    counts = []
+    for table, alignment in zip(tables, alignments, strict=True):
+        alignment = alignment or undecided(table.predicted, table.gold)
+        counts += [*alignment.mc_predicted, *alignment.mc_gold]
+    decided = labelled_rows(tables)[["group", "unit", "truth"]]
+    decided.insert(0, "judge", judge)
+    return decided.assign(decision=pd.array(counts, dtype="Int64") > 0)

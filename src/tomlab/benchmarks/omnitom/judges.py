@@ -1,9 +1,7 @@
 """OmniToM's judges (App. B.4, C.4): models asked to align tables; people's labels correct F1."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 
 from tomlab.asking import prompts
@@ -22,9 +20,9 @@ async def asked(
     tables: Sequence[LabelledTable], level: str, model: ModelSpec, limits: Limits, **how
 ) -> tuple[list[Alignment | None], pd.Series, list[Response]]:
     """What `read` makes of a language model's answers, and these. how: as in `requests`."""
-    replies = await ask(requests(tables, level, **how), model, limits=limits)
-    found, reasons = read(replies, tables)
-    return found, reasons, replies
+    responses = await ask(requests(tables, level, **how), model, limits=limits)
+    alignments, reasons = read(responses, tables)
+    return alignments, reasons, responses
 
 
 def requests(
@@ -40,7 +38,7 @@ def requests(
     level: L1 to L4, of detail; replaced: a user's own prompt files; options: of `Request`.
     """
     directive = {"role": "system", "content": prompts.load(f"judges/align-{level}", replaced)}
-    made = []
+    judge_requests = []
     for table in tables:
         data = prompts.filled(
             "judges/align-data",
@@ -51,14 +49,14 @@ def requests(
             ground_truth=_csv(table.gold),
         )
         messages = (directive, {"role": "user", "content": data})
-        made.append(Request(messages, max_tokens, **options))
-    return made
+        judge_requests.append(Request(messages, max_tokens, **options))
+    return judge_requests
 
 
 def _csv(beliefs: Sequence[Row]) -> str:
+    table = pd.DataFrame([(row.actor, row.belief) for row in beliefs], columns=["Actor", "Belief"])
     # One line a row: a judge that copies them gives them back on one line.
-    cells = [[" ".join(text.split()) for text in (row.actor, row.belief)] for row in beliefs]
-    table = pd.DataFrame(cells, columns=["Actor", "Belief"])
+    table = table.map(lambda text: " ".join(text.split()))
     return table.to_csv(index=False, lineterminator="\n").rstrip("\n")
 
 
@@ -66,41 +64,50 @@ def read(
     responses: Sequence[Response], tables: Sequence[LabelledTable]
 ) -> tuple[list[Alignment | None], pd.Series]:
     """The alignments in a judge's answers, None where there is none, and what became of each."""
-    said = [
-        parse_judgement(one.reply.text, table.predicted, table.gold) if one.reply else "failed"
-        for one, table in zip(responses, tables, strict=True)
-    ]
-    reasons = [one if isinstance(one, str) else "read" for one in said]
-    found = [None if isinstance(one, str) else one for one in said]
-    return found, pd.Series(reasons, name="answers", dtype=str)
+    alignments = []
+    reasons = []
+    for response, table in zip(responses, tables, strict=True):
+        judgement = "failed"
+        if response.reply:
+            judgement = parse_judgement(response.reply.text, table.predicted, table.gold)
+        is_read = isinstance(judgement, Alignment)
+        alignments.append(judgement if is_read else None)
+        reasons.append("read" if is_read else judgement)
+    return alignments, pd.Series(reasons, name="answers", dtype=str)
 
 
 def as_released(
-    found: Sequence[Alignment | None], tables: Sequence[LabelledTable]
+    alignments: Sequence[Alignment | None], tables: Sequence[LabelledTable]
 ) -> list[Alignment]:
     """The alignments of `read` as the release counts them: a row without a count is no match."""
     counted = []
-    for alignment, table in zip(found, tables, strict=True):
-        of_predicted = [None] * len(table.predicted)
-        of_gold = [None] * len(table.gold)
-        if alignment is not None:
-            of_predicted = alignment.mc_predicted
-            of_gold = alignment.mc_gold
-        sides = [[count or 0 for count in counts] for counts in (of_predicted, of_gold)]
-        counted.append(Alignment(*sides, []))
+    for alignment, table in zip(alignments, tables, strict=True):
+        alignment = alignment or undecided(table.predicted, table.gold)
+        mc_predicted = [count or 0 for count in alignment.mc_predicted]
+        mc_gold = [count or 0 for count in alignment.mc_gold]
+        counted.append(Alignment(mc_predicted, mc_gold, []))
     return counted
 
 
 def tables_of(items: pd.DataFrame, responses: pd.DataFrame) -> dict[tuple, LabelledTable]:
     """The usable extracted tables of a run, for a judge, by their keys for `score(judged=…)`."""
-    found = {}
+    tables = {}
     for item, response in pairs(items, responses, dict.fromkeys(responses["method"]) | METHODS):
-        predicted = parsed(response).rows
+        predicted = tuple(parsed(response).rows)
         if item["question_type"] == "extraction" and predicted:
-            key, sides = key_of(response), (tuple(predicted), tuple(gold_rows(item)))
-            about = "/".join(map(str, key)), item["group_id"], item["story"]
-            found[key] = LabelledTable(*about, *sides, undecided(*sides), "not known")
-    return found
+            key = key_of(response)
+            table_id = "/".join(map(str, key))
+            gold = tuple(gold_rows(item))
+            tables[key] = LabelledTable(
+                table_id=table_id,
+                group=item["group_id"],
+                story=item["story"],
+                predicted=predicted,
+                gold=gold,
+                known=undecided(predicted, gold),
+                truth="not known",
+            )
+    return tables
 
 
 def corrected(
@@ -111,22 +118,23 @@ def corrected(
     labelled), `n_groups`. scores: of extraction, by one judge; tables: of `tables_of`; human: those
     with people's MatchCounts, of which F1 is averaged over the people who labelled one table.
     """
-    by_people = defaultdict(list)
-    for one in human:
-        by_people[one.content].append(precision_recall_f1(one.known)[2])
-    f1 = {key: pd.Series(by_people[one.content], dtype=float).mean() for key, one in tables.items()}
+    f1s = [precision_recall_f1(table.known)[2] for table in human]
+    by_people = pd.Series(f1s, [table.content for table in human], dtype=float)
+    by_people = by_people.groupby(level=0).mean()
+    contents = {key: table.content for key, table in tables.items()}
     usable = scores["n_predicted"] > 0
-    said = [f1.get(key_of(row), np.nan) for row in scores.to_dict("records")]
-    said = pd.Series(said, scores.index, dtype=float).where(usable, 0.0)
+    content = pd.Series([contents.get(key) for key in map(key_of, scores.to_dict("records"))])
+    labelled = content.map(by_people).set_axis(scores.index).where(usable, 0.0)
     keys = ["model", "method"]
-    by_story = scores.assign(said=said, usable=usable).groupby([*keys, "group_id"], sort=False)
-    stories = by_story.agg(group=("family", "first"), judged=("score", "mean"))
-    stories["judged"] = stories["judged"].where(by_story["usable"].any())
+    outputs = scores.assign(labelled=labelled, usable=usable)
+    outputs = outputs.groupby([*keys, "group_id"], sort=False)
+    stories = outputs.agg(group=("family", "first"), judged=("score", "mean"))
+    stories["judged"] = stories["judged"].where(outputs["usable"].any())
     # A story counts as labelled if all of its samples are.
-    stories["labelled"] = by_story["said"].agg(lambda samples: samples.mean(skipna=False))
-    rows = [
-        {**dict(zip(keys, whose, strict=True)), **vars(found)}
-        for whose, own in stories.groupby(keys, sort=False)
-        if (found := by_labels(own))
-    ]
+    stories["labelled"] = outputs["labelled"].agg(lambda samples: samples.mean(skipna=False))
+    rows = []
+    for (model, method), own_stories in stories.groupby(keys, sort=False):
+        interval = by_labels(own_stories)
+        if interval:
+            rows.append({"model": model, "method": method, **vars(interval)})
     return pd.DataFrame(rows, columns=[*keys, "value", "ci_low", "ci_high", "n", "n_groups"])

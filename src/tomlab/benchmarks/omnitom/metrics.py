@@ -42,37 +42,42 @@ def series(scores: pd.DataFrame) -> Measures:
     scores = protocol(scores)
     scores = scores.assign(usable=~scores["outcome"].isin(OUTCOMES[2:]))
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
-        yield from ((model, method, one) for one in _found(by_unit(part)))
+        for measure in _measures(by_unit(part)):
+            yield model, method, measure
 
 
-def _found(part: pd.DataFrame) -> Iterator[Measure]:
-    yield from (_linked, _extraction, _labelling)[part["stage"].iloc[0]](part)
-    groups = part["family"]
-    yield Series("unusable", "all", ~part["usable"], groups)
+def _measures(part: pd.DataFrame) -> Iterator[Measure]:
+    """All metrics of one model and method."""
+    of_stage = (_linked, _extraction, _labelling)[part["stage"].iloc[0]]
+    yield from of_stage(part)
+    families = part["family"]
+    yield Series("unusable", "all", ~part["usable"], families)
     for outcome in OUTCOMES:
-        yield Series("outcome_rate", outcome, part["outcome"] == outcome, groups)
-    yield Series("completion_tokens", "all", part["completion_tokens"], groups, COUNT)
+        yield Series("outcome_rate", outcome, part["outcome"] == outcome, families)
+    yield Series("completion_tokens", "all", part["completion_tokens"], families, COUNT)
 
 
-def _macro(metric: str, part: pd.DataFrame, column: str) -> Iterator[Measure]:
+def _means_of_all_and_usable(metric: str, part: pd.DataFrame, column: str) -> Iterator[Measure]:
     yield from _means(metric, part, column)
     yield from _means(metric, part[part["usable"]], column, "/usable")
 
 
 def _means(metric: str, rows: pd.DataFrame, column: str, suffix: str = "") -> Iterator[Measure]:
     """A score by story: its mean over stories, over categories, and in each category."""
-    if len(rows):
-        mean = Series(metric, f"all{suffix}", rows[column], rows["family"])
-        yield mean
-        yield mean._replace(condition=f"categories{suffix}", kinds=rows["category"])
-        yield from _each(metric, rows, column, "category", after=suffix)
+    if rows.empty:
+        return
+    mean = Series(metric, f"all{suffix}", rows[column], rows["family"])
+    yield mean
+    yield mean._replace(condition=f"categories{suffix}", kinds=rows["category"])
+    yield from _means_by(metric, rows, column, "category", f"{{}}{suffix}")
 
 
-def _each(
-    metric: str, rows: pd.DataFrame, column: str, by: str, before: str = "", after: str = ""
+def _means_by(
+    metric: str, rows: pd.DataFrame, column: str, by: str, condition: str = "{}"
 ) -> Iterator[Measure]:
+    """The mean of each value of the column `by`, which fills the braces of `condition`."""
     for level, cell in rows.groupby(by):
-        yield Series(metric, f"{before}{level}{after}", cell[column], cell["family"])
+        yield Series(metric, condition.format(level), cell[column], cell["family"])
 
 
 def _linked(part: pd.DataFrame) -> Iterator[Measure]:
@@ -89,39 +94,43 @@ def by_question(scores: pd.DataFrame) -> pd.DataFrame:
     code (`get_results.py`). A try of which no option was read votes for none, "", which may win:
     our choice, where the release takes it for the first option shown. scores: of method `linked`.
     """
-    told = [json.loads(detail) for detail in scores["detail"]]
-    tries = scores.join(pd.DataFrame(told, scores.index, ["question", "try", "option"]))
+    details = [json.loads(detail) for detail in scores["detail"]]
+    tries = scores.join(pd.DataFrame(details, scores.index, ["question", "try", "option"]))
     keys = ["model", "method", "sample", "question"]
     tries["tries"] = tries.groupby(keys)["try"].transform("size")
     tries["votes"] = tries.groupby([*keys, "option"])["try"].transform("size")
-    first = tries.sort_values(["votes", "try"], ascending=[False, True], kind="stable")
-    kept = ["family", "group_id", "category", *keys, "option", "votes", "tries", "score"]
-    return first.drop_duplicates(keys)[kept].sort_values(keys, ignore_index=True)
+    ranked = tries.sort_values(["votes", "try"], ascending=[False, True], kind="stable")
+    winners = ranked.drop_duplicates(keys).sort_values(keys, ignore_index=True)
+    return winners[["family", "group_id", "category", *keys, "option", "votes", "tries", "score"]]
 
 
 def _extraction(part: pd.DataFrame) -> Iterator[Measure]:
     for metric, column in (("f1", "score"), ("precision", "precision"), ("recall", "recall")):
-        yield from _macro(metric, part, column)
-    yield from _each("f1", by_unit(f1_by_order(part)), "f1", "bucket")
+        yield from _means_of_all_and_usable(metric, part, column)
+    yield from _means_by("f1", by_unit(f1_by_order(part)), "f1", "bucket")
     yield Series("beliefs_per_story", "all", part["n_predicted"], part["family"], COUNT)
     predicted = by_unit(belief_rows(part).query("side == 'predicted'"))
-    for number, level in enumerate(MATCH_COUNTS if len(predicted) else ()):
-        hit = predicted["match_count"].clip(upper=3) == number
-        yield Series("matchcount", level, hit, predicted["family"])
+    if predicted.empty:
+        return
+    match_counts = predicted["match_count"].clip(upper=3)
+    for number, name in enumerate(MATCH_COUNTS):
+        yield Series("matchcount", name, match_counts == number, predicted["family"])
+
+
+_OUTPUT = ["family", "group_id", "category", "model", "method", "sample"]
 
 
 def belief_rows(scores: pd.DataFrame) -> pd.DataFrame:
     """One row a belief of a table: side (predicted, gold), actor, belief, order, match_count (nan
     where the judge gave none). Unusable outputs have their gold beliefs, unmatched.
     """
-    kept = ["item_id", "family", "group_id", "category", "model", "method", "sample"]
-    rows = [
-        [*(score[name] for name in kept), side, *belief]
-        for score in scores.to_dict("records")
-        for side, beliefs in json.loads(score["detail"]).items()
-        for belief in beliefs
-    ]
-    columns = [*kept, "side", "actor", "belief", "order", "match_count"]
+    columns = ["item_id", *_OUTPUT]
+    rows = []
+    for score in scores.to_dict("records"):
+        output = [score[name] for name in columns]
+        for side, beliefs in json.loads(score["detail"]).items():
+            rows += [[*output, side, *belief] for belief in beliefs]
+    columns += ["side", "actor", "belief", "order", "match_count"]
     table = pd.DataFrame(rows, columns=columns)
     return table.assign(match_count=pd.to_numeric(table["match_count"]))
 
@@ -145,37 +154,39 @@ def label_rows(scores: pd.DataFrame) -> pd.DataFrame:
     predicted in the row that repeats the belief (None: no legal one), whether that is right, and
     whether the label in the row at its place (placed) is.
     """
-    kept = ["family", "group_id", "category", "model", "method", "sample", "usable"]
-    rows = [
-        [*(score[name] for name in kept), number, BUCKETS[order], dimension, *cell[:2]]
-        + [cell[0] == label for label in cell[1:]]
-        for score in scores.to_dict("records")
-        for number, (order, labels) in enumerate(json.loads(score["detail"]))
-        for dimension, cell in labels.items()
-    ]
-    columns = ["belief", "bucket", "dimension", "gold", "predicted", "right", "placed"]
-    return pd.DataFrame(rows, columns=[*kept, *columns])
+    columns = [*_OUTPUT, "usable"]
+    rows = []
+    for score in scores.to_dict("records"):
+        output = [score[name] for name in columns]
+        for number, (order, labels) in enumerate(json.loads(score["detail"])):
+            belief = [*output, number, BUCKETS[order]]
+            for dimension, (gold, predicted, at_place) in labels.items():
+                is_right = [gold == predicted, gold == at_place]
+                rows.append([*belief, dimension, gold, predicted, *is_right])
+    columns += ["belief", "bucket", "dimension", "gold", "predicted", "right", "placed"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _labelling(part: pd.DataFrame) -> Iterator[Measure]:
     labels = label_rows(part)
-    wide, placed = (_by_story(labels, column) for column in ("right", "placed"))
-    usable = wide[wide["usable"]]
-    yield from _macro("accuracy", wide, "all")
+    right = _by_story(labels, "right")
+    placed = _by_story(labels, "placed")
+    usable = right[right["usable"]]
+    yield from _means_of_all_and_usable("accuracy", right, "all")
     for subject in ("all", *DIMENSIONS):
         yield Series("accuracy_by_position", subject, placed[subject], placed["family"])
-    yield from _each("accuracy", wide, "all", "category", "all/")
+    yield from _means_by("accuracy", right, "all", "category", "all/{}")
     for dimension in DIMENSIONS:
-        yield Series("accuracy", dimension, wide[dimension], wide["family"])
-        yield from _each("accuracy", wide, dimension, "category", f"{dimension}/")
+        yield Series("accuracy", dimension, right[dimension], right["family"])
+        yield from _means_by("accuracy", right, dimension, "category", f"{dimension}/{{}}")
         if len(usable):
             yield Series("accuracy", f"{dimension}/usable", usable[dimension], usable["family"])
         yield from _beyond_accuracy(labels[labels["dimension"] == dimension], dimension)
-    for dimension in (*DIMENSIONS, "all"):
-        own = labels if dimension == "all" else labels[labels["dimension"] == dimension]
-        by_story = own.groupby([*_STORY, "bucket"])["right"].mean().reset_index()
-        by_story = by_unit(by_story, "group_id", "sample")
-        yield from _each("accuracy", by_story, "right", "bucket", f"{dimension}/")
+    for subject in (*DIMENSIONS, "all"):
+        cells = labels if subject == "all" else labels[labels["dimension"] == subject]
+        by_order = cells.groupby([*_STORY, "bucket"])["right"].mean().reset_index()
+        by_order = by_unit(by_order, "group_id", "sample")
+        yield from _means_by("accuracy", by_order, "right", "bucket", f"{subject}/{{}}")
 
 
 def _by_story(labels: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -187,44 +198,44 @@ def _by_story(labels: pd.DataFrame, column: str) -> pd.DataFrame:
     return by_unit(stories, "group_id", "sample")
 
 
-def _beyond_accuracy(own: pd.DataFrame, dimension: str) -> Iterator[Measure]:
+def _beyond_accuracy(labels: pd.DataFrame, dimension: str) -> Iterator[Measure]:
     """Of one dimension: the means over gold labels of F1 and of the share right, and what the
     commonest gold label would score.
     """
-    labelled = by_unit(own, "group_id", "sample", "belief")
-    yield Statistic("macro_f1", dimension, labelled, _confusions, macro_f1, _golden)
-    recalls = Series("balanced_accuracy", dimension, labelled["right"], labelled["family"])
-    yield recalls._replace(kinds=labelled["gold"])
+    beliefs = by_unit(labels, "group_id", "sample", "belief")
+    yield Statistic("macro_f1", dimension, beliefs, _confusions, macro_f1, _gold_counts)
+    recalls = Series("balanced_accuracy", dimension, beliefs["right"], beliefs["family"])
+    yield recalls._replace(kinds=beliefs["gold"])
     # The first by name of those that are as common.
-    commonest = own["gold"].value_counts().sort_index().idxmax()
-    shares = own["gold"].eq(commonest).groupby([own[name] for name in _STORY]).mean()
-    by_story = by_unit(shares.rename("share").reset_index(), "group_id", "sample")
-    yield Series("majority_baseline", dimension, by_story["share"], by_story["family"])
+    commonest = labels["gold"].value_counts().sort_index().idxmax()
+    stories = labels.assign(share=labels["gold"] == commonest).groupby(_STORY)["share"].mean()
+    stories = by_unit(stories.reset_index(), "group_id", "sample")
+    yield Series("majority_baseline", dimension, stories["share"], stories["family"])
 
 
-def _confusions(own: pd.DataFrame) -> pd.DataFrame:
+def _confusions(labels: pd.DataFrame) -> pd.DataFrame:
     """By family how often each gold label was given each of them or, the last column, another."""
-    legal = DIMENSIONS[own["dimension"].iloc[0]]
-    labels = pd.Index([label for label in legal if own["gold"].eq(label).any()])
-    family, names = pd.factorize(own["family"], sort=True)
-    counts = np.zeros((len(names), len(labels), len(labels) + 1))
-    # Another label has the place -1.
-    np.add.at(counts, (family, *(labels.get_indexer(own[n]) for n in ("gold", "predicted"))), 1)
-    return pd.DataFrame(counts.reshape(len(names), -1), names)
+    legal = DIMENSIONS[labels["dimension"].iloc[0]]
+    names = [label for label in legal if labels["gold"].eq(label).any()]
+    predicted = labels["predicted"].where(labels["predicted"].isin(names), "another")
+    counts = labels.groupby(["family", "gold", predicted]).size().unstack(["gold", "predicted"])
+    cells = pd.MultiIndex.from_product([names, [*names, "another"]])
+    return counts.reindex(columns=cells).fillna(0)
 
 
-def _golden(counts: np.ndarray) -> np.ndarray:
+def _gold_counts(counts: np.ndarray) -> np.ndarray:
     """How often each label is gold, of `_confusions` of shape (..., labels * (labels + 1))."""
-    size = int(counts.shape[-1] ** 0.5)
-    return counts.reshape(*counts.shape[:-1], size, size + 1).sum(axis=-1)
+    n_labels = int(counts.shape[-1] ** 0.5)
+    return counts.reshape(*counts.shape[:-1], n_labels, n_labels + 1).sum(axis=-1)
 
 
 def macro_f1(counts: np.ndarray) -> np.ndarray:
     """The mean F1 of labels, nan where one of them does not occur in gold. counts: of
     `_confusions`, of shape (..., labels * (labels + 1)).
     """
-    gold = _golden(counts)
-    table = counts.reshape(*gold.shape, -1)
-    right, said = np.diagonal(table, axis1=-2, axis2=-1), table[..., :-1].sum(axis=-2)
+    gold = _gold_counts(counts)
+    confusions = counts.reshape(*gold.shape, -1)
+    right = np.diagonal(confusions, axis1=-2, axis2=-1)
+    predicted = confusions[..., :-1].sum(axis=-2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(gold > 0, 2 * right / (gold + said), np.nan).mean(axis=-1)
+        return np.where(gold > 0, 2 * right / (gold + predicted), np.nan).mean(axis=-1)

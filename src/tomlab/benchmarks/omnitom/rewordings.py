@@ -4,7 +4,8 @@ turned into a near miss. The wordings stand in `rewordings.yaml`.
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import cycle
 
 from tomlab.records.files import yaml_beside
 from tomlab.scoring.similarity import plain
@@ -30,71 +31,87 @@ _VERB = re.compile(
 
 def reworded(belief: str, draw: random.Random) -> str:
     """The belief in other words; where no rule applies, in a phrase that adds nothing."""
-    able = [rule for rule in _DATA["same"].items() if re.search(rule[0], belief)]
+    rules = [rule for rule in _DATA["same"].items() if re.search(rule[0], belief)]
     text = belief
-    for pattern, words in draw.sample(able, min(2, len(able))):
+    for pattern, words in draw.sample(rules, min(2, len(rules))):
         text = re.sub(pattern, words, text, count=1)
-    if plain(text) != plain(belief):
-        return text[0].upper() + text[1:] if belief[0].isupper() else text
-    return draw.choice(_DATA["frames"]).format(_lowered(belief))
+    if plain(text) == plain(belief):
+        return draw.choice(_DATA["frames"]).format(_in_mid_sentence(belief))
+    if belief[0].isupper():
+        return text[0].upper() + text[1:]
+    return text
 
 
 def joined(first: str, second: str, draw: random.Random) -> str:
     """Two sentences as one."""
-    return first.rstrip(" .") + draw.choice([" and ", "; "]) + _lowered(second)
+    return first.rstrip(" .") + draw.choice([" and ", "; "]) + _in_mid_sentence(second)
 
 
-def _lowered(sentence: str) -> str:
+def _in_mid_sentence(sentence: str) -> str:
+    """The sentence with a small letter, unless it may begin with a name."""
     return sentence[0].lower() + sentence[1:] if _OPENER.match(sentence) else sentence
+
+
+def _with(belief: str, match: re.Match, words: Iterable[str], group: str | int = 0) -> list[str]:
+    """The belief with each of the words in the place of what was matched."""
+    start, end = match.span(group)
+    return [belief[:start] + word + belief[end:] for word in words]
 
 
 def places(beliefs: Sequence[str]) -> list[str]:
     """The nouns, with their articles, that follow a preposition of place."""
-    return [*dict.fromkeys(place[2] for belief in beliefs for place in _PLACE.finditer(belief))]
+    nouns = {}
+    for belief in beliefs:
+        nouns.update((match[2], None) for match in _PLACE.finditer(belief))
+    return list(nouns)
 
 
 def other_places(belief: str, nouns: Sequence[str]) -> list[str]:
     """The belief with another place in it: one of `nouns`, or one that no story has."""
-    return [
-        belief[: place.start(2)] + noun + belief[place.end(2) :]
-        for place in _PLACE.finditer(belief)
-        for noun in (*nouns, *_DATA["elsewhere"])
-        if noun != place[2]
-    ]
+    texts = []
+    for match in _PLACE.finditer(belief):
+        others = [noun for noun in (*nouns, *_DATA["elsewhere"]) if noun != match[2]]
+        texts += _with(belief, match, others, 2)
+    return texts
 
 
 def other_people(belief: str, people: Sequence[str], strangers: Sequence[str]) -> list[str]:
     """The belief with one of `strangers`, whom it does not name, for somebody it names."""
     # "Ana" is not named in "Ana's father", who may be an actor as well.
-    names = (*people, *strangers)
-    named = {name: re.search(rf"\b{re.escape(name)}\b(?!['’])", belief) for name in names}
-    spans = [named[name].span() for name in people if named[name]]
+    named = {}
+    for name in (*people, *strangers):
+        named[name] = re.search(rf"\b{re.escape(name)}\b(?!['’])", belief)
     others = [name for name in strangers if not named[name]]
-    return [belief[:start] + other + belief[end:] for start, end in spans for other in others]
+    texts = []
+    for name in people:
+        if named[name]:
+            texts += _with(belief, named[name], others)
+    return texts
 
 
 def other_times(belief: str) -> list[str]:
     """The belief with another time in it, by the first of the `times` that has a word of it."""
     for times in _DATA["times"]:
-        if found := re.search(rf"\b(?:{'|'.join(times)})\b", belief):
-            others = [time for time in times if time != found[0]]
-            return [belief[: found.start()] + time + belief[found.end() :] for time in others]
+        match = re.search(rf"\b(?:{'|'.join(times)})\b", belief)
+        if match:
+            return _with(belief, match, [time for time in times if time != match[0]])
     return []
 
 
 def negations(belief: str) -> list[str]:
     """The belief denied; nothing if it is hedged, negative or without a verb of a short list."""
-    verb = _VERB.search(belief)
-    if verb is None or _HEDGED.search(belief):
+    match = _VERB.search(belief)
+    if match is None or _HEDGED.search(belief):
         return []
-    words = f"does not {verb['verb']}" if verb["verb"] else f"{verb[0]} not"
-    return [belief[: verb.start()] + words + belief[verb.end() :]]
+    denied = f"does not {match['verb']}" if match["verb"] else f"{match[0]} not"
+    return _with(belief, match, [denied])
 
 
 def renamed(text: str, names: Sequence[str], people: Sequence[str]) -> str:
     """`text` with the first of `names` replaced by the first of `people`, and so on round."""
     if not names or not people:
         return text
-    fitted = {name: people[i % len(people)] for i, name in enumerate(names)}
-    pattern = "|".join(rf"\b{re.escape(name)}\b" for name in sorted(names, key=len, reverse=True))
-    return re.sub(pattern, lambda found: fitted[found[0]], text)
+    person_of_name = dict(zip(names, cycle(people), strict=False))
+    longest_first = sorted(names, key=len, reverse=True)
+    pattern = "|".join(rf"\b{re.escape(name)}\b" for name in longest_first)
+    return re.sub(pattern, lambda match: person_of_name[match[0]], text)

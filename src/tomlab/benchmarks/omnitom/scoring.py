@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -80,9 +81,9 @@ def _linked(item: Mapping, response: Mapping, by_text: bool) -> dict:
     option = ""
     chosen = None
     if read.key is not None:  # it is one under which an option stands
-        place = KEYS.index(read.key)
-        option = tried["written"][place]
-        chosen = item["choices"][place]
+        number = KEYS.index(read.key)
+        option = tried["written"][number]
+        chosen = item["choices"][number]
     return {
         "score": float(read.outcome == "correct"),
         "detail": {**tried, "option": option},
@@ -131,22 +132,22 @@ def _counted_rows(rows: Sequence[Row], counts: Sequence[int | None]) -> list[lis
 
 def _labelling(answer: Parsed, gold: Sequence[Row]) -> dict:
     """The share of labels that are gold's (Stage 2) in rows that repeat actor and belief."""
-    same = same_rows(gold, answer.rows)
+    repeating = same_rows(gold, answer.rows)
     at_place = labels_for(gold, answer.rows)
     detail = []
     right = 0
     right_at_place = 0
-    for gold_row, row, row_at_place in zip(gold, same, at_place, strict=True):
-        given = _labels_of(row)
-        given_at_place = _labels_of(row_at_place)
+    for gold_row, row, row_at_place in zip(gold, repeating, at_place, strict=True):
+        predicted = _labels_of(row)
+        predicted_at_place = _labels_of(row_at_place)
         labels = {}
         for name in DIMENSIONS:
             gold_label = gold_row.labels[name]
-            labels[name] = [gold_label, given[name], given_at_place[name]]
-            right += given[name] == gold_label
-            right_at_place += given_at_place[name] == gold_label
+            labels[name] = [gold_label, predicted[name], predicted_at_place[name]]
+            right += predicted[name] == gold_label
+            right_at_place += predicted_at_place[name] == gold_label
         detail.append([gold_row.labels["order"], labels])
-    n_rows = sum(row is not None for row in same)
+    n_rows = sum(row is not None for row in repeating)
     n_labels = len(gold) * len(DIMENSIONS)
     rule = (
         f"{n_rows} of {len(gold)} given beliefs have their row, {right} of {n_labels} labels are "
@@ -290,7 +291,7 @@ def likeness(tables: Sequence[tuple], kind: str, embedder: ModelSpec) -> alignme
     """What `alignment.align` needs to know of these predicted and gold tables for a kind."""
     if kind != "embedding":
         return None
-    texts = alignment.texts_to_embed(rows for pair in tables for rows in pair)
+    texts = alignment.texts_to_embed(chain.from_iterable(tables))
     if not texts:
         return {}
     return dict(zip(texts, embed(texts, embedder), strict=True))

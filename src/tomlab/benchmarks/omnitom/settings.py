@@ -42,14 +42,13 @@ class Judges(params.Section):
     def _scoring_judge_is_calibrated(self) -> Self:
         if self.scoring_judge == "best" or self.scoring_judge in self.kinds:
             return self
-        found = f"scoring_judge: found {self.scoring_judge!r}"
+        expected = ""
         if self.scoring_judge not in self.llm_levels:
-            tried = [*self.kinds, *self.llm_levels]
-            raise ValueError(f"{found}, expected best or one that is tried here: {tried}")
-        if self.llm_tables == 0:
-            raise ValueError(
-                f"{found}, expected llm_tables above 0, so that its agreement is known"
-            )
+            expected = f"best or one that is tried here: {[*self.kinds, *self.llm_levels]}"
+        elif self.llm_tables == 0:
+            expected = "llm_tables above 0, so that its agreement is known"
+        if expected:
+            raise ValueError(f"scoring_judge: found {self.scoring_judge!r}, expected {expected}")
         return self
 
 
@@ -62,6 +61,8 @@ class Settings(params.Section):
     @model_validator(mode="after")
     def _linked_has_questions(self) -> Self:
         if "linked" in self.evaluation.methods and not self.filtering.tombench:
-            found = "evaluation.methods has `linked`"
-            raise ValueError(f"{found}, expected filtering.tombench to name a folder of questions")
+            raise ValueError(
+                "evaluation.methods has `linked`, expected filtering.tombench to name a folder of "
+                "questions"
+            )
         return self

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from omnitom_stories import SHARED, belief, record
 from tomlab.benchmarks.omnitom.items.records import (
     CATEGORIES,
     CODES,
@@ -17,179 +18,100 @@ from tomlab.benchmarks.omnitom.items.records import (
     write_records,
 )
 from tomlab.errors import InputError
-from tomlab.paths import ROOT
 
-SHARED = ROOT.parent / "shared" / "datasets"
-WORKED = SHARED / "omnitom" / "worked_examples.jsonl"
 TOMBENCH = SHARED / "tombench"
 
-needs_worked = pytest.mark.skipif(
-    not WORKED.is_file(), reason="the worked examples are not beside the repository"
-)
-needs_tombench = pytest.mark.skipif(
-    not TOMBENCH.is_dir(), reason="ToMBench's stories are not beside the repository"
-)
 
-
-def labels(order="1", **changed):
-    plain = {"truth_status": "True", "knowledge_access": "Private", "representation": "Implicit"}
-    plain |= {"content_type": "Location", "mental_source": "Perception", "context": "Neutral"}
-    return {"order": order} | plain | changed
-
-
-def record(story_id=1, category="False Belief Task", beliefs=None, **extra):
-    told = beliefs or [
-        {"actor": "world", "belief": "The key is in the vase", "labels": labels("0")},
-        {"actor": "Ines", "belief": "The key is in the drawer", "labels": labels("1")},
-    ]
-    story = "Ines puts the key in the drawer."
-    return {"story_id": story_id, "story_category": category, "story": story} | {
-        "beliefs": told,
-        **extra,
-    }
-
-
-def written(path, *values):
+def write_lines(path, *values):
     path.write_text("\n".join(json.dumps(value) for value in values), encoding="utf-8")
     return path
 
 
-# ---- The schema ----------------------------------------------------------------------------------
-
-
-# ---- Reading and writing -------------------------------------------------------------------------
+def complaint(read, path):
+    with pytest.raises(InputError) as error:
+        read(path)
+    return str(error.value)
 
 
 def test_record_is_read_as_it_stands_and_its_source_is_the_release(tmp_path):
-    [found] = read_records(written(tmp_path / "gold.jsonl", record()))
-    assert found == record(source="released:omnitom")
+    story = record() | {"note": "kept"}
+    del story["source"]
+    path = write_lines(tmp_path / "gold.jsonl", story)
+    assert read_records(path) == [story | {"source": "released:omnitom"}]
 
 
-def test_line_separator_inside_a_text_ends_no_line(tmp_path):
-    told = record() | {"story": "Ines left.\u2028She came back."}
-    path = tmp_path / "gold.jsonl"
-    path.write_text(json.dumps(told, ensure_ascii=False) + "\n\n", encoding="utf-8")
-    assert read_records(path)[0]["story"] == told["story"]
-
-
-def broken_belief(**changed):
-    belief = {"actor": "Ines", "belief": "It is there", "labels": labels()} | changed
-    return record(beliefs=[record()["beliefs"][0], belief])
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        (
-            broken_belief(labels=labels("4")),
-            "field beliefs.1.labels.order: found '4', expected '0', '1', '2' or '3'",
-        ),
-        (
-            broken_belief(labels={k: v for k, v in labels().items() if k != "truth_status"}),
-            "field beliefs.1.labels.truth_status: found nothing, expected",
-        ),
-        (broken_belief(actor="  "), "field beliefs.1.actor: found '  ', expected some text"),
-        (record() | {"beliefs": ["x"]}, "field beliefs.0: found 'x', expected an object"),
-        (record() | {"beliefs": []}, "field beliefs: found [], List should have at least 1 item"),
-        (record() | {"story_id": "1"}, "field story_id: found '1', expected a valid integer"),
-        (record(category="FBT"), "field story_category: found 'FBT', expected 'Ambiguous Story"),
-        (record(source="human"), "field source: found 'human', expected authored, grammar, llm:"),
-    ],
-)
-def test_fault_is_named_by_line_story_and_field(tmp_path, bad, message):
-    path = written(tmp_path / "gold.jsonl", record(story_id=2), bad)
-    with pytest.raises(InputError) as error:
-        read_records(path)
-    assert f"line 2, story_id {bad['story_id']!r}, {message}" in str(error.value)
-
-
-def test_all_faults_are_told_at_once(tmp_path):
-    path = written(tmp_path / "gold.jsonl", broken_belief(actor=""), record(category="x"), [1])
+def test_every_fault_of_a_file_is_named_by_line_and_field(tmp_path):
+    odd_label = record(belief("Ines", "It is there", "4"))
+    odd_fields = record(belief("  ", "It rains"), story_id=2, category="FBT", source="human")
+    path = write_lines(tmp_path / "gold.jsonl", odd_label, odd_label, odd_fields, [1])
     path.write_text(path.read_text(encoding="utf-8") + '\n{"story_id": 3,', encoding="utf-8")
-    with pytest.raises(InputError, match="5 problems") as error:
-        read_records(path)
-    assert "line 2, story_id 1: stands in line 1 too, expected once" in str(error.value)
-    assert "line 3, found [1], expected an object" in str(error.value)
-    assert "line 4: not JSON" in str(error.value)
+    message = complaint(read_records, path)
+    for fault in (
+        "line 1, story_id 1, field beliefs.0.labels.order: found '4', expected '0', '1', '2' or",
+        "line 2, story_id 1: stands in line 1 too, expected once",
+        "line 3, story_id 2, field beliefs.0.actor: found '  ', expected some text",
+        "line 3, story_id 2, field story_category: found 'FBT', expected 'Ambiguous Story",
+        "line 3, story_id 2, field source: found 'human', expected authored, grammar, llm:",
+        "line 4, found [1], expected an object",
+        "line 5: not JSON",
+    ):
+        assert fault in message
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \n", b"\xff\xfe{}", b"null", b"[" * 100_000])
 def test_file_without_records_is_named(tmp_path, content):
     path = tmp_path / "gold.jsonl"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"gold\.jsonl"):
-        read_records(path)
+    assert "gold.jsonl" in complaint(read_records, path)
 
 
 texts = st.text(st.characters(codec="utf-8"), max_size=20).map(lambda text: f"x{text}")
-one_label = {key: st.sampled_from(legal) for key, legal in DIMENSIONS.items()}
-beliefs = st.fixed_dictionaries(
-    {"actor": texts, "belief": texts, "labels": st.fixed_dictionaries(one_label)}
-)
-records = st.lists(
-    st.fixed_dictionaries(
-        {
-            "story_id": st.integers(),
-            "story_category": st.sampled_from(list(CODES)),
-            "story": texts,
-            "beliefs": st.lists(beliefs, min_size=1, max_size=3),
-            "source": st.sampled_from(["authored", "grammar", "llm:m", "released:x"]),
-        }
-    ),
-    min_size=1,
-    max_size=3,
-    unique_by=lambda one: one["story_id"],
+labels = st.fixed_dictionaries({name: st.sampled_from(DIMENSIONS[name]) for name in DIMENSIONS})
+beliefs = st.fixed_dictionaries({"actor": texts, "belief": texts, "labels": labels})
+stories = st.fixed_dictionaries(
+    {
+        "story_id": st.integers(),
+        "story_category": st.sampled_from(list(CODES)),
+        "story": texts | st.just("A line separator\u2028ends no line."),
+        "beliefs": st.lists(beliefs, min_size=1, max_size=3),
+        "source": st.sampled_from(["authored", "grammar", "llm:m", "released:x"]),
+    }
 )
 
 
 @settings(max_examples=30, deadline=None)
-@given(records)
-def test_what_is_written_is_read_back(tmp_path_factory, told):
+@given(st.lists(stories, min_size=1, max_size=3, unique_by=lambda story: story["story_id"]))
+def test_what_is_written_is_read_back(tmp_path_factory, records):
     path = tmp_path_factory.mktemp("records") / "gold.jsonl"
-    write_records(told, path)
-    assert read_records(path) == told
+    write_records(records, path)
+    assert read_records(path) == records
 
 
-def test_order_0_of_an_actor_and_a_higher_order_of_the_world_are_not_refused(tmp_path):
-    odd = record(
-        beliefs=[
-            {"actor": "world", "belief": "It rains", "labels": labels("1")},
-            {"actor": "Ines", "belief": "It rains", "labels": labels("0")},
-            {"actor": "Ines", "belief": "It rains", "labels": labels("2")},
-        ]
-    )
-    (found,) = read_records(written(tmp_path / "gold.jsonl", odd))
-    assert found["beliefs"] == odd["beliefs"]
+# ToMBench
 
 
-# ---- ToMBench ------------------------------------------------------------------------------------
-
-
-def line(**changed):
-    told = {"能力\nABILITY": "Belief", "STORY": "A tale.", "QUESTION": "Why?"}
+def line(**fields):
+    """A line of a ToMBench file."""
     options = {f"OPTION-{letter}": f"{letter}. for {letter}" for letter in "ABCD"}
-    return told | options | {"答案\nANSWER": "B"} | changed
+    return {"STORY": "A tale.", "QUESTION": "Why?", "答案\nANSWER": "B"} | options | fields
 
 
 @pytest.fixture
 def folder(tmp_path):
     for category in CATEGORIES.values():
-        written(tmp_path / f"{category}.jsonl", line())
+        write_lines(tmp_path / f"{category}.jsonl", line())
     return tmp_path
 
 
 def test_questions_of_one_story_stand_together_and_letters_are_no_part_of_options(folder):
-    told = [
-        line(QUESTION="First?"),
-        line(STORY="Another."),
-        line(QUESTION="Is it?", **{"OPTION-C": float("nan"), "OPTION-D": float("nan")}),
-    ]
-    written(folder / "Hinting Task Test.jsonl", *told)
-    found = read_tombench(folder)
-    hints = found[found["story_category"] == "Hinting Task Test"].to_dict("records")
-    assert [story["story"] for story in hints] == ["A tale.", "Another."]
-    assert [asked["source_row"] for asked in hints[0]["questions"]] == [1, 3]
-    assert hints[0]["questions"][1] == {
+    yes_no = {"OPTION-C": float("nan"), "OPTION-D": float("nan")}
+    lines = [line(), line(STORY="Another."), line(QUESTION="Is it?", **yes_no)]
+    write_lines(folder / "Hinting Task Test.jsonl", *lines)
+    table = read_tombench(folder).set_index("story_category").loc["Hinting Task Test"]
+    assert table["story"].tolist() == ["A tale.", "Another."]
+    first, second = table["questions"].iloc[0]
+    assert first["choices"] == ["for A", "for B", "for C", "for D"]
+    assert second == {
         "source_row": 3,
         "question": "Is it?",
         "choices": ["for A", "for B"],
@@ -197,60 +119,39 @@ def test_questions_of_one_story_stand_together_and_letters_are_no_part_of_option
     }
 
 
-def test_faults_of_a_file_are_all_told(folder):
-    without_question = {key: value for key, value in line().items() if key != "QUESTION"}
-    nan = {"OPTION-B": float("nan")}
-    written(folder / "Hinting Task Test.jsonl", line(), without_question, line(**nan))
-    with pytest.raises(InputError) as error:
-        read_tombench(folder)
-    assert "Hinting Task Test.jsonl: 2 problems" in str(error.value)
-    assert "line 2, field QUESTION: found nothing" in str(error.value)
-    assert "line 3, field OPTION-B: found nothing" in str(error.value)
-
-
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("fields", "fault"),
     [
-        ({"OPTION-D": 7}, "line 1, field OPTION-D: found 7, expected a valid string"),
+        (
+            {"QUESTION": 7, "OPTION-B": float("nan")},
+            "2 problems\n  line 1, field QUESTION: found 7",
+        ),
         ({"OPTION-C": float("nan"), "答案\nANSWER": "C"}, "line 1: the answer 'C' is no option"),
     ],
 )
-def test_fault_of_a_line_is_told(folder, changes, message):
-    written(folder / "Strange Story Task.jsonl", line(**changes))
-    with pytest.raises(InputError) as error:
-        read_tombench(folder)
-    assert f"Strange Story Task.jsonl: {message}" in str(error.value).replace(
-        ": 1 problem\n  ", ": "
-    )
+def test_faults_of_a_file_are_named(folder, fields, fault):
+    write_lines(folder / "Strange Story Task.jsonl", line(**fields))
+    assert f"Strange Story Task.jsonl: {fault}" in complaint(read_tombench, folder)
 
 
 def test_file_that_is_not_there_is_named(folder):
     (folder / "Persuasion Story Task.jsonl").unlink()
-    with pytest.raises(InputError, match=r"Persuasion Story Task\.jsonl"):
-        read_tombench(folder)
+    assert "Persuasion Story Task.jsonl" in complaint(read_tombench, folder)
 
 
-@pytest.fixture(scope="module")
-def tombench():
-    return read_tombench(TOMBENCH)
-
-
-@needs_tombench
-def test_tombench_has_916_distinct_stories(tombench):
-    counts = tombench["story_category"].value_counts()[list(CODES)].tolist()
+@pytest.mark.skipif(not TOMBENCH.is_dir(), reason="the ToMBench files are not there")
+def test_tombench_has_916_distinct_stories():
+    table = read_tombench(TOMBENCH)
+    counts = table["story_category"].value_counts()[list(CODES)].tolist()
     assert counts == [101, 100, 145, 103, 100, 157, 210]
-    assert tombench["questions"].map(len).sum() == 2170
-
-
-# ---- Table 4 and Figure 4 ------------------------------------------------------------------------
+    assert table["questions"].map(len).sum() == 2170
 
 
 def test_statistics_of_two_stories():
-    deep = [{"actor": "Ines", "belief": "x", "labels": labels(order)} for order in "1233"]
-    table = statistics([record(), record(2, "Hinting Task Test", deep)]).set_index("code")
+    deep = [belief("Ines", "It rains", order) for order in "1233"]
+    table = statistics([record(category="False Belief Task"), record(*deep)]).set_index("code")
     assert list(table.index) == [*CATEGORIES, "total"]
-    assert table.loc["FBT"].tolist() == ["False Belief Task", 1, 2, 2.0, 1, 1, 0]
+    assert table.loc["FBT"].tolist() == ["False Belief Task", 1, 4, 4.0, 1, 2, 1]
     assert table.loc["HT"].tolist() == ["Hinting Task Test", 1, 4, 4.0, 0, 1, 3]
-    assert table.loc["total"].tolist() == ["Total", 2, 6, 3.0, 1, 2, 3]
-    assert table.loc["SST", ["stories", "beliefs"]].tolist() == [0, 0]
+    assert table.loc["total"].tolist() == ["Total", 2, 8, 4.0, 1, 3, 4]
     assert pd.isna(table.loc["SST", "beliefs_per_story"])

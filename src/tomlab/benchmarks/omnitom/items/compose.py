@@ -37,7 +37,8 @@ KEYS = ("A", "B", "C", "D")  # of the options of a linked question
 NEARLY_THE_SAME = 0.7
 # A part of the items is drawn by story: one of each family (stories about one plot) before a second
 # of any, each category in its turn.
-UNIT, STRATA = "group_id", ("family", "category")
+UNIT = "group_id"
+STRATA = ("family", "category")
 STAGES = ("linked", "extraction", "labelling")  # as types of question
 # Of the tables that a stage asks for; at 0 those of the beliefs that are given to be labelled.
 _COLUMNS = (("actor", "belief"), EXTRACTION, LABELLING)
@@ -81,18 +82,19 @@ def compose(
         raise InputError("omnitom: there are no stories to compose items from")
     items = []
     for record in records:
-        beliefs = record["beliefs"]
-        gold = [
-            {name: belief[name] for name in ("actor", "belief", "labels")} for belief in beliefs
-        ]
+        gold = []
+        paraphrases = []
+        for belief in record["beliefs"]:
+            gold.append({name: belief[name] for name in ("actor", "belief", "labels")})
+            paraphrases.append(belief.get("paraphrases", []))
         columns = {
             "answer": _json(gold),
             "examples": _json(examples_for(record, examples, seed, examples_shown)),
-            "paraphrases": _json([belief.get("paraphrases", []) for belief in beliefs]),
+            "paraphrases": _json(paraphrases),
         }
+        beliefs = table_text(rows(record), 0)
         items.append(item_of(record, "extraction", **columns))
-        columns["question"] = table_text(rows(record), 0)
-        items.append(item_of(record, "labelling", **columns))
+        items.append(item_of(record, "labelling", **columns, question=beliefs))
     table = pd.DataFrame(items)
     table["family"] = table["group_id"].map(families(records))
     return check(table, "items", "omnitom items")
@@ -138,14 +140,11 @@ def examples_for(
     record: Mapping, examples: Sequence[Mapping], seed: int, number: int
 ) -> list[Mapping]:
     """So many other stories of the record's category from `examples`, by lot, or all there are."""
-    others = [
-        example
-        for example in examples
-        if example["story_category"] == record["story_category"]
-        and example["story"] != record["story"]
-    ]
+    category = record["story_category"]
+    alike = [example for example in examples if example["story_category"] == category]
+    usable = [example for example in alike if example["story"] != record["story"]]
     lot = random.Random(f"{seed}/{record['story_id']}")
-    return lot.sample(others, min(number, len(others)))
+    return lot.sample(usable, min(number, len(usable)))
 
 
 def linked_items(
@@ -255,8 +254,10 @@ def _solved(examples: Sequence[Mapping], how: Method, replaced: Mapping[str, str
 
 def table_text(beliefs: Sequence[Row], stage: int) -> str:
     """Beliefs as the pipe table that a stage asks for; at stage 0 without labels."""
-    lines = [HEADS, *(vars(row) | row.labels for row in beliefs)]
-    return "\n".join(" | ".join(line[name] for name in _COLUMNS[stage]) for line in lines)
+    lines = []
+    for cells in [HEADS, *(vars(row) | row.labels for row in beliefs)]:
+        lines.append(" | ".join(cells[name] for name in _COLUMNS[stage]))
+    return "\n".join(lines)
 
 
 def in_words(item: Mapping) -> dict[str, str]:

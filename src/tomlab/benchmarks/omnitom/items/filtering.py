@@ -38,22 +38,19 @@ def faults(
     embeddings of the stories, shape (records, dimensions), length 1: a story whose cosine to an
     earlier one that is kept is `duplicate_cosine` or more is one told twice.
     """
-    faults = [list(_faults(record)) for record in records]
-    sound = []
-    for place, record in enumerate(records):
-        if not faults[place] or record["source"].startswith("released:"):
-            sound.append(place)
+    table = pd.DataFrame(records, columns=["story_id", "source"])
+    released = is_released(table["source"])
+    faults = pd.Series([list(_faults(record)) for record in records])
+    sound = np.flatnonzero(released | (faults.str.len() == 0))
     for later, earlier, cosine in near_duplicates(vectors[sound], duplicate_cosine):
         original = records[sound[earlier]]
         reason = f"cosine {cosine:.3f} to story {original['story_id']} ({original['source']})"
         faults[sound[later]].append(("near-duplicate", reason))
-    table = pd.DataFrame(records, columns=["story_id", "source"])
-    table = table.assign(fault=faults).explode("fault").dropna()
-    reasons = table.pop("fault")
-    table["filter"] = reasons.str[0]
-    table["reason"] = reasons.str[1]
-    table["dropped"] = ~is_released(table["source"])
-    return table.reset_index(drop=True)
+    table = table.assign(fault=faults, dropped=~released).explode("fault").dropna()
+    table["filter"] = table["fault"].str[0]
+    table["reason"] = table["fault"].str[1]
+    columns = ["story_id", "source", "filter", "reason", "dropped"]
+    return table[columns].reset_index(drop=True)
 
 
 def _faults(record: Mapping) -> Iterator[tuple[str, str]]:

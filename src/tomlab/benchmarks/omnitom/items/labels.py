@@ -25,7 +25,9 @@ def _bare(name: str) -> str:
     return re.sub(r"[\W_]", "", name.casefold())
 
 
-_KEYS = {_bare(name): key for key, names in _NAMES.items() for name in names}
+_KEYS = {}
+for _key, _names in _NAMES.items():
+    _KEYS |= {_bare(_name): _key for _name in _names}
 
 
 @cache
@@ -69,11 +71,12 @@ def labels_for(gold: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None
     are paired by position, if there are as many as gold ones, even those of another actor.
     """
     rows = paired(gold, predicted, lambda row: (plain(row.actor), plain(row.belief)))
-    if len(gold) == len(predicted):
-        taken = {id(row) for row in rows}
-        for place, row in enumerate(predicted):
-            if rows[place] is None and id(row) not in taken:
-                rows[place] = row
+    if len(gold) != len(predicted):
+        return rows
+    ids = {id(row) for row in rows}
+    for number, row in enumerate(predicted):
+        if rows[number] is None and id(row) not in ids:
+            rows[number] = row
     return rows
 
 

@@ -8,10 +8,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import yaml
-
 from tomlab.benchmarks.omnitom.items.labels import column, normal_label
 from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, WORLD, Row
+from tomlab.records import files
 
 EXTRACTION = ("actor", "belief", "order")
 LABELLING = ("actor", "belief", *DIMENSIONS)
@@ -19,7 +18,7 @@ _PIPE = re.compile(r"(?<!\\)\|")
 _OUTER_PIPES = re.compile(r"^\||(?<!\\)\|$")
 # What may stand between the braces of an object: quoted texts, and anything else but braces.
 _INSIDE = r'(?:"(?:[^"\\]|\\.)*(?:"|\Z)|[^{}"])*'
-_LABELS = rf"""["']?labels["']?\s*:\s*\{{{_INSIDE}(?:\}}|\Z)"""
+_LABELS = rf'"labels"\s*:\s*\{{{_INSIDE}(?:\}}|\Z)'
 # An object that holds no other one but its labels, or how another one begins.
 _OBJECT = re.compile(rf"(?is)\{{{_INSIDE}{_LABELS}{_INSIDE}(?:\}}|\Z)|\{{{_INSIDE}\}}?")
 
@@ -71,17 +70,15 @@ def _parse_json(text: str) -> Parsed:
 def _values_of_object(text: str) -> dict[str | None, str]:
     """What an object says, by columns; nothing if it is broken."""
     try:
-        # YAML has what models add to JSON: a comma behind the last value, single quotes, bare keys.
-        # It wants a colon on the line of its key.
-        values = yaml.load(re.sub(r'"\s+:', '":', text), Loader=yaml.CSafeLoader)
+        values = files.parsed(text)
         values |= values.get("labels") or {}
-    except (yaml.YAMLError, ValueError, TypeError):
+    except (ValueError, TypeError):
         return {}
-    return {
-        column(str(key)): str(value)
-        for key, value in values.items()
-        if isinstance(value, str | int)
-    }
+    texts = {}
+    for key, value in values.items():
+        if isinstance(value, str | int):
+            texts[column(key)] = str(value)
+    return texts
 
 
 def _parse_table(text: str) -> Parsed:
@@ -103,7 +100,7 @@ def _parse_table(text: str) -> Parsed:
     columns = () if any(headers) else _usual_columns(table)
     rows = []
     lost_texts = []
-    dropped = 0
+    n_dropped = 0
     for line, cells, header in zip(lines, table, headers, strict=True):
         if header:
             repeats_beliefs = has_labels and DIMENSIONS.keys().isdisjoint(header)
@@ -113,10 +110,10 @@ def _parse_table(text: str) -> Parsed:
         row = _row(values)
         if row and (len(cells) == len(columns) or _has_labels(values)):
             rows.append(row)
-            dropped += len(cells[len(columns) :])
+            n_dropped += max(0, len(cells) - len(columns))
         else:
             lost_texts.append(line)
-    return Parsed(rows, lost_texts, "", "pipe table", dropped)
+    return Parsed(rows, lost_texts, "", "pipe table", n_dropped)
 
 
 def _headings(cells: Sequence[str]) -> list[str | None]:
@@ -136,10 +133,9 @@ def _headings(cells: Sequence[str]) -> list[str | None]:
 
 def _usual_columns(table: Sequence[Sequence[str]]) -> Sequence[str]:
     for columns in (EXTRACTION, LABELLING):
-        rows = [
-            dict(zip(columns, cells, strict=True)) for cells in table if len(cells) == len(columns)
-        ]
-        if sum(map(_has_labels, rows)) > 1:
+        whole = [cells for cells in table if len(cells) == len(columns)]
+        legal = [cells for cells in whole if _has_labels(dict(zip(columns, cells, strict=True)))]
+        if len(legal) > 1:
             return columns
     return ()
 

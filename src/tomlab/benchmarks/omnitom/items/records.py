@@ -137,8 +137,7 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
             }
             questions.append((category, line["STORY"], question))
     table = pd.DataFrame(questions, columns=["story_category", "story", "questions"])
-    by_story = table.groupby(["story_category", "story"], sort=False, as_index=False)
-    return by_story.agg(list)
+    return table.groupby(["story_category", "story"], sort=False, as_index=False).agg(list)
 
 
 def statistics(records: Sequence[Mapping]) -> pd.DataFrame:
@@ -147,16 +146,18 @@ def statistics(records: Sequence[Mapping]) -> pd.DataFrame:
     """
     table = []
     for code, category in {**CATEGORIES, "total": "Total"}.items():
-        chosen = [record for record in records if category in (record["story_category"], "Total")]
-        orders = Counter(row.order for record in chosen for row in rows(record))
+        stories = [record for record in records if category in (record["story_category"], "Total")]
+        orders = Counter()
+        for record in stories:
+            orders.update(row.order for row in rows(record))
         n_beliefs = orders.total()
         table.append(
             {
                 "code": code,
                 "category": category,
-                "stories": len(chosen),
+                "stories": len(stories),
                 "beliefs": n_beliefs,
-                "beliefs_per_story": n_beliefs / len(chosen) if chosen else float("nan"),
+                "beliefs_per_story": n_beliefs / len(stories) if stories else float("nan"),
                 "order_0": orders["0"],
                 "order_1": orders["1"],
                 "order_2_plus": orders["2"] + orders["3"],
