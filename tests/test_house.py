@@ -110,7 +110,7 @@ def test_packages_of_a_level_import_from_left_to_right_or_not_at_all():
         and RANK[part(name)] == RANK[part(other)]
         and (part(name), part(other)) not in allowed
     ]
-    assert not beside, told(beside)
+    assert not beside, in_words(beside)
 
 
 def test_no_benchmark_knows_another():

@@ -1,6 +1,7 @@
 """What participants sent back: their CSV files, checked and joined into one form."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -94,29 +95,30 @@ def _form(asked: Record) -> pa.DataFrameSchema:
 
 def _checks(asked: Record) -> list[files.Check]:
     """Checks of what stands together in a row."""
+    of_kind = _questions_of_items if asked.kind == "ratings" else _answers_of_items
+    return [partial(_items_of_participants, asked), partial(of_kind, asked)]
 
-    def items_of_participant(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
-        for row, participant, item_id in table[["participant", "item_id"]].itertuples():
-            page = asked.pages.get(participant)
-            if page is not None and item_id not in page:
-                yield row, "item_id", f"the id of a question that {participant} was asked"
 
-    def answers_of_item(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
-        columns = ["participant", "item_id", "answer"]
-        for row, participant, item_id, answer in table[columns].itertuples():
-            options = asked.pages.get(participant, {}).get(item_id)
-            if options and plain(answer) not in map(plain, options):
-                yield row, "answer", " | ".join(map(plain, options))
+def _items_of_participants(asked: Record, table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
+    for row, participant, item_id in table[["participant", "item_id"]].itertuples():
+        page = asked.pages.get(participant)
+        if page is not None and item_id not in page:
+            yield row, "item_id", f"the id of a question that {participant} was asked"
 
-    def questions_of_item(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
-        for row, item_id, question in table[["item_id", "question"]].itertuples():
-            if (question == RATING_OF_CHECK) != item_id.startswith(CHECK):
-                expected = RATING_OF_CHECK if item_id.startswith(CHECK) else asked.ratings
-                yield row, "question", f"{expected} for this item"
 
-    if asked.kind == "ratings":
-        return [items_of_participant, questions_of_item]
-    return [items_of_participant, answers_of_item]
+def _answers_of_items(asked: Record, table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
+    columns = ["participant", "item_id", "answer"]
+    for row, participant, item_id, answer in table[columns].itertuples():
+        options = asked.pages.get(participant, {}).get(item_id)
+        if options and plain(answer) not in map(plain, options):
+            yield row, "answer", " | ".join(map(plain, options))
+
+
+def _questions_of_items(asked: Record, table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
+    for row, item_id, question in table[["item_id", "question"]].itertuples():
+        if (question == RATING_OF_CHECK) != item_id.startswith(CHECK):
+            expected = RATING_OF_CHECK if item_id.startswith(CHECK) else asked.ratings
+            yield row, "question", f"{expected} for this item"
 
 
 def _demand_once(answers: pd.DataFrame, columns: list[str]) -> None:
