@@ -1,5 +1,7 @@
 """Agreement of judges with labelled decisions, thresholds, and scores with their judge's error."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from tomlab.judging.agreement import (
     agreement_by_judge,
     agreement_by_kind,
     differences,
+    save,
 )
 from tomlab.judging.thresholds import cross_validated, cross_validated_thresholds
 
@@ -214,3 +217,10 @@ def test_too_few_groups_and_empty_scores_are_refused():
         cross_validated(scored(a=CLEAR), folds=2)
     with pytest.raises(InputError, match="no defined score"):
         cross_validated(scored(a=[(np.nan, True)], b=[(np.nan, True)]), folds=2)
+
+
+def test_winner_and_tables_are_written(tmp_path):
+    table = pd.DataFrame({"judge": ["exact"], "agreement": [0.5]})
+    save(tmp_path, {"judge": "exact", "margin": None}, agreement=table)
+    assert json.loads((tmp_path / "winner.json").read_text()) == {"judge": "exact", "margin": None}
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "agreement.csv"), table)

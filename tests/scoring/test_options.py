@@ -192,7 +192,7 @@ PIECES = (
     st.booleans(),
     st.booleans(),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_any_text_has_a_verdict(reader, text, cot, cut_off):
     outcome, key, rule = reader(text, "length" if cut_off else "stop", cot)
     assert (outcome == "answered") == (key is not None)
