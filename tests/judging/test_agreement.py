@@ -1,5 +1,7 @@
 """Agreement of judges with labelled decisions, thresholds, and scores with their judge's error."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from tomlab.judging.agreement import (
     agreement_by_judge,
     agreement_by_kind,
     differences,
+    save,
 )
 from tomlab.judging.thresholds import cross_validated, cross_validated_thresholds
 
@@ -66,12 +69,6 @@ def test_kappa_is_cohens():
     assert row["kappa_low"] < row["kappa"] < row["kappa_high"]
 
 
-def test_judge_that_says_yes_to_all_has_kappa_0():
-    row = only_row(agreement_by_judge(decided(yes={"a": "TTff", "b": "Tf"})))
-    assert row["kappa"] == pytest.approx(0)
-    assert row["recall"] == 1
-
-
 def test_undefined_decisions_are_counted_and_never_taken_for_no():
     row = only_row(agreement_by_judge(decided(llm={"a": "TT??", "b": "F?"})))
     assert row["agreement"] == 1
@@ -99,13 +96,8 @@ def test_perfect_agreement_is_not_certainty():
     assert row["ci_low"] < 1 and row["precision_low"] < 1 and row["kappa_low"] < 1
 
 
-def test_best_judge_comes_first():
-    table = decided(poor={"a": "Tf"}, good={"a": "TF"})
-    assert list(agreement_by_judge(table)["judge"]) == ["good", "poor"]
-
-
 @given(st.lists(st.text(alphabet="TtFf?", min_size=1, max_size=6), min_size=1, max_size=4))
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 def test_report_holds_for_any_decisions(groups):
     table = decided(judge={str(i): letters for i, letters in enumerate(groups)})
     row = only_row(agreement_by_judge(table))
@@ -135,12 +127,6 @@ def test_difference_is_paired_over_groups():
 def test_difference_is_over_units_that_both_decided():
     row = only_row(differences(decided(good={"a": "TT??"}, poor={"a": "Tt?F"}), "good"))
     assert (row["difference"], row["n"], row["n_groups"]) == (0.5, 2, 1)
-
-
-def test_decision_that_is_made_twice_is_refused():
-    table = decided(exact={"a": "T"})
-    with pytest.raises(InputError, match="'unit': 'a0'} more than once"):
-        agreement_by_judge(pd.concat([table, table]))
 
 
 def test_agreement_by_kind_is_sensitivity_of_matches_and_specificity_of_others():
@@ -178,19 +164,6 @@ def test_threshold_lies_between_what_matches_and_what_does_not():
     assert (found.decisions["decision"] == found.decisions["truth"]).all()
 
 
-def test_threshold_of_a_group_never_sees_that_group():
-    usual, odd = CLEAR, [(0.9, False), (0.8, False), (0.4, True), (0.1, True)]
-    found = cross_validated(scored(a=usual, b=usual, c=usual, d=odd), folds=4)
-    turned = cross_validated(scored(a=usual, b=usual, c=usual, d=usual), folds=4)
-
-    def of(result, group):
-        return result.decisions.query("group == @group")[["threshold", "decision"]]
-
-    # Turning the truth of d around changes nothing about d's own threshold and decisions.
-    pd.testing.assert_frame_equal(of(found, "d"), of(turned, "d"))
-    assert found.decisions.query("group == 'd'")["threshold"].unique() == pytest.approx([0.6])
-
-
 @given(st.integers(0, 1000), st.integers(0, 5))
 @settings(max_examples=20, deadline=None)
 def test_no_group_is_decided_by_itself(seed, turned):
@@ -207,12 +180,6 @@ def test_no_group_is_decided_by_itself(seed, turned):
     results = [cross_validated(f, folds=6).decisions for f in (frame, other)]
     own = [result.loc[result["group"] == turned, "decision"] for result in results]
     pd.testing.assert_series_equal(*own)
-
-
-def test_folds_keep_groups_whole():
-    found = cross_validated(scored(a=CLEAR, b=CLEAR, c=CLEAR, d=CLEAR), folds=2).decisions
-    assert (found.groupby("group")["fold"].nunique() == 1).all()
-    assert found["fold"].nunique() == 2
 
 
 def test_undefined_score_is_an_undefined_decision():
@@ -250,3 +217,10 @@ def test_too_few_groups_and_empty_scores_are_refused():
         cross_validated(scored(a=CLEAR), folds=2)
     with pytest.raises(InputError, match="no defined score"):
         cross_validated(scored(a=[(np.nan, True)], b=[(np.nan, True)]), folds=2)
+
+
+def test_winner_and_tables_are_written(tmp_path):
+    table = pd.DataFrame({"judge": ["exact"], "agreement": [0.5]})
+    save(tmp_path, {"judge": "exact", "margin": None}, agreement=table)
+    assert json.loads((tmp_path / "winner.json").read_text()) == {"judge": "exact", "margin": None}
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "agreement.csv"), table)

@@ -142,18 +142,6 @@ def test_labels_of_all_that_a_judge_decided_leave_nothing_to_it():
     assert found[["ci_low", "ci_high"]].tolist() == [plain.ci_low, plain.ci_high]
 
 
-def test_one_answer_that_a_judge_decided_is_known_once_it_is_labelled():
-    table = answers(t1_2=0.0)
-    found = accuracies(table, labels(table, {"t1-2/m": True})).loc["accuracy_by_labels"]
-    assert (found["value"], found["n"], found["n_groups"]) == (1, 1, 4)
-
-
-def test_a_group_of_which_an_answer_was_left_out_does_not_count():
-    table = answers(**SOME)
-    some = labels(table, {"t0-0/m": True, "t1-0/m": False})
-    assert accuracies(table, some).loc["accuracy_by_labels", "reason"] == people.TOO_FEW
-
-
 def test_labels_that_are_all_alike_leave_room_for_the_others():
     table = answers(**{f"t{t}_{n}": 0.0 for t in range(4) for n in range(2)})
     some = labels(table, {f"t{t}-{n}/m": False for t in range(2) for n in range(2)})
@@ -177,7 +165,7 @@ def run(draw: np.random.Generator, groups: int = 60, size: int = 6) -> pd.DataFr
 
 def test_with_20_of_60_groups_labelled_the_interval_holds_the_truth_as_often_as_told():
     draw, held, judged = np.random.default_rng(0), [], []
-    for _ in range(150):
+    for _ in range(60):
         table = run(draw)
         chosen = people.drawn(table["group"], 20, int(draw.integers(1e6)))
         known = table[~table["read"] & table["group"].isin(chosen)]

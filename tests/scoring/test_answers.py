@@ -29,14 +29,6 @@ def test_thinking_is_no_part_of_what_is_said(text, said, left_open):
     assert visible(text) == (said, left_open)
 
 
-def test_thinking_that_the_prompt_opened_is_no_part_of_what_is_said():
-    assert visible("She saw it, so a)? No.</think>\n\nb)") == ("b)", False)
-
-
-def test_two_thoughts_of_which_the_prompt_opened_the_first_are_both_left_out():
-    assert visible("a)?</think><think>a)!</think>b)") == ("b)", False)
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -64,13 +64,14 @@ def test_what_holds_more_or_less_than_an_options_text_is_read_as_before(benchmar
 @every
 def test_scores_tell_whose_words_stand_with_a_letter(benchmark, method):
     keys = "ab" if benchmark in (bigtom, fantom) else "AB"
-    for item in ITEMS[benchmark, method].to_dict("records")[:4]:
-        options = [*item["choices"]]
-        letter = keys[options.index(item["answer"])]
-        other = options[1 - options.index(item["answer"])]
-        for said, whose in [(item["answer"], "same"), (other, "other"), ("", "")]:
-            part = answered(pd.DataFrame([item]), [f"({letter}) {said}"], method)
-            assert [*benchmark.score(pd.DataFrame([item]), part)["words"]] == [whose]
+    items = ITEMS[benchmark, method][:4]
+    choices = items["choices"].map(list)
+    place = [options.index(text) for options, text in zip(choices, items["answer"], strict=True)]
+    others = [options[1 - at] for options, at in zip(choices, place, strict=True)]
+    for texts, words in [(items["answer"], "same"), (others, "other"), ([""] * 4, "")]:
+        said = [f"({keys[at]}) {text}" for at, text in zip(place, texts, strict=False)]
+        scores = benchmark.score(items, answered(items, said, method))
+        assert {*scores["words"]} == {words}
 
 
 @every

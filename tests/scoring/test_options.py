@@ -154,7 +154,7 @@ spaces = st.text(" \n", max_size=3)
 
 @by_reader
 @given(answers, st.sampled_from(THINKING), spaces, spaces)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_thinking_and_space_around_an_answer_change_nothing(reader, answer, name, before, behind):
     letter, text = answer
     thought = f"<{name}>Is it (A)? The answer is (A). Or (B)?</{name}>"
@@ -163,7 +163,7 @@ def test_thinking_and_space_around_an_answer_change_nothing(reader, answer, name
 
 @by_reader
 @given(answers, st.sampled_from(["answer", "final", "final_answer", "response"]), spaces)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_answer_marked_as_such_is_the_answer(reader, answer, name, space):
     letter, text = answer
     if "<" in text:
@@ -192,7 +192,7 @@ PIECES = (
     st.booleans(),
     st.booleans(),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_any_text_has_a_verdict(reader, text, cot, cut_off):
     outcome, key, rule = reader(text, "length" if cut_off else "stop", cot)
     assert (outcome == "answered") == (key is not None)

@@ -59,7 +59,7 @@ SIDES = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 
 
 @given(SIDES, st.integers(2, 40), st.booleans())
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=30)
 def test_the_other_way_round_only_the_sign_turns(draw, size, is_mean):
     groups = draw.integers(0, 20, size)
     if is_mean:
@@ -84,7 +84,7 @@ def test_equal_sides_do_not_differ(size):
 
 
 @given(SIDES, st.integers(2, 60), st.floats(0, 1), st.booleans())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_p_and_interval_never_contradict_each_other(draw, size, lean, is_mean):
     groups = np.arange(size)
     above = (draw.random(size) < 0.5 + lean / 3).astype(int)
@@ -126,13 +126,6 @@ def test_units_with_several_values_are_compared_by_their_sums():
     result = difference(a, b)
     assert result["difference"] == pytest.approx(3 / 4 - 1 / 3)
     assert result["n"] == 2
-
-
-def test_differences_of_differences_reach_from_minus_two_to_two():
-    a, b = (mean([gap] * 4, bounds=DIFFERENCE) for gap in (1.0, -1.0))
-    result = difference(a, b)
-    assert result["difference"] == 2
-    assert result["ci_high"] == 2
 
 
 def told():

@@ -115,6 +115,7 @@ def templates():
 
 
 def test_order_of_rows_changes_nothing(templates):
+    templates = templates[templates["group_id"].isin(templates["group_id"].unique()[:3])]
     once = readers.table(readers.choices(bigtom, templates, "0-shot"))
     mixed = templates.sample(frac=1, random_state=1)
     again = readers.table(readers.choices(bigtom, mixed, "0-shot"))
@@ -247,12 +248,6 @@ def test_versions_that_share_all_sentences_are_told_apart_by_no_reader():
     assert results["value"].between(0.35, 0.65).all()
 
 
-def test_a_reader_who_counts_sentences_tells_a_longer_version():
-    results = results_of(two_versions(lambda _: ("She is in. She looks.", "She is in.")))
-    counted = results.loc["number of sentences"]
-    assert counted[["version", "value", "both_right"]].tolist() == [1, 1, 1]
-
-
 def test_a_version_that_one_template_has_is_not_learned():
     table = two_versions(lambda _: ("She looks.", "She sleeps."))
     is_rare = table["condition"].eq("false_belief") & table["group_id"].ne("t0")
@@ -272,13 +267,6 @@ def test_both_versions_are_right_as_often_as_counted_by_hand():
     assert negation["n_together"] == 20
     # Whoever sees the same in both versions is right in one of them.
     assert results.loc["longer option", ["accuracy", "both_right"]].tolist() == [0.5, 0]
-
-
-def test_every_reader_says_what_it_sees():
-    results = results_of(two_versions(lambda _: ("She sees it.", "She does not see it.")))
-    assert (results["sees"] != "").all()
-    assert results["is_blind"].sum() > 3
-    assert results.loc[results["is_blind"], "sees"].str.endswith("only").all()
 
 
 def test_a_list_is_right_only_if_all_its_answers_are():

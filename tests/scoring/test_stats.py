@@ -113,17 +113,6 @@ def test_order_of_groups_does_not_matter(random):
     assert cluster_statistic(turned, ratio, n=11) == cluster_statistic(counts, ratio, n=11)
 
 
-def test_index_of_the_series_does_not_matter():
-    values, groups = pd.Series([1.0, 0, 1, 1]), pd.Series(["x", "x", "y", "z"])
-    assert cluster_interval(values, groups) == cluster_interval(
-        values.set_axis([7, 8, 9, 10]), groups.set_axis(list("qrst"))
-    )
-
-
-def test_truth_values_count_as_zero_and_one():
-    assert interval([True], [False], [True]) == interval([1], [0], [1])
-
-
 @pytest.mark.parametrize(("right", "low", "high"), [(24, 0.858, 1), (0, 0, 0.142)])
 def test_all_alike_allows_what_would_go_unseen_in_as_many_trials_as_groups(right, low, high):
     result = interval(*[[float(right > 0)] * 3 for _ in range(24)])
@@ -138,12 +127,6 @@ def test_groups_with_equal_shares_but_mixed_values_have_no_interval_of_width_0()
     result = interval(*[[1, 0], [0, 1]] * 5)
     assert result.ci_method == ALIKE
     assert ends(result) == pytest.approx((0.5 - 0.3085 / 2, 0.5 + 0.3085 / 2), abs=1e-4)
-
-
-def test_equal_counts_have_no_interval_of_width_0():
-    result = interval(*[[7, 7]] * 10, bounds=COUNT)
-    assert result.ci_method == ALIKE
-    assert ends(result) == pytest.approx((7 * (1 - 0.3085), 7 * (1 + 0.3085)), abs=1e-3)
 
 
 def test_forty_ties_leave_a_difference_within_nine_hundredths():
@@ -190,11 +173,6 @@ def test_clopper_pearson_is_scipys_exact_interval(trials):
     for successes in range(trials + 1):
         exact = binomtest(successes, trials).proportion_ci(0.95, "exact")
         assert clopper_pearson(successes, trials) == pytest.approx((exact.low, exact.high))
-
-
-def test_clopper_pearson_of_a_fraction_lies_between_its_neighbours():
-    below, between, above = (clopper_pearson(s, 10) for s in (3, 3.5, 4))
-    assert below < between < above
 
 
 def clustered(rng, groups, size):
@@ -252,7 +230,7 @@ def test_few_large_groups_that_happen_to_agree_make_a_share_no_surer():
 
 
 @given(ANSWERS)
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 def test_interval_of_a_share_holds_it_within_its_bounds(groups):
     result = interval(*groups)
     assert result.value == pytest.approx(mean_of(groups))
@@ -262,7 +240,7 @@ def test_interval_of_a_share_holds_it_within_its_bounds(groups):
 
 
 @given(ANSWERS, st.integers(2, 4))
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 def test_answers_that_repeat_within_their_groups_make_a_share_no_surer(groups, times):
     once, often = interval(*groups), interval(*[group * times for group in groups])
     assert (often.value, *ends(often)) == pytest.approx((once.value, *ends(once)))
@@ -270,7 +248,7 @@ def test_answers_that_repeat_within_their_groups_make_a_share_no_surer(groups, t
 
 
 @given(ANSWERS, st.randoms(use_true_random=False))
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 def test_names_of_groups_do_not_matter(groups, random):
     values = pd.Series([value for group in groups for value in group])
     names = random.sample("abcdefghijkl", len(groups)), range(len(groups))
@@ -282,14 +260,14 @@ def test_names_of_groups_do_not_matter(groups, random):
 
 
 @given(ANSWERS)
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 def test_right_and_wrong_turned_around_turn_the_interval_around(groups):
     result, turned = interval(*groups), interval(*[[1 - a for a in group] for group in groups])
     assert (1 - turned.ci_high, 1 - turned.ci_low) == pytest.approx(ends(result))
 
 
 @given(CHANGES)
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 def test_interval_of_a_difference_holds_it_within_its_bounds(groups):
     result = interval(*groups, bounds=DIFFERENCE)
     assert result.value == pytest.approx(mean_of(groups))
@@ -302,7 +280,7 @@ def test_interval_of_a_difference_holds_it_within_its_bounds(groups):
 
 
 @given(st.lists(st.lists(st.integers(0, 500), min_size=1, max_size=6), min_size=2, max_size=12))
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 def test_interval_of_a_count_holds_it_in_any_unit(groups):
     result = interval(*groups, bounds=COUNT)
     assert 0 <= result.ci_low <= result.value <= result.ci_high
@@ -357,7 +335,7 @@ def test_a_gap_of_two_shares_adds_their_distances_by_squares():
     st.lists(st.tuples(st.integers(0, 1), st.sampled_from("ab"), st.integers(0, 5)), min_size=1),
     st.sampled_from([SHARE, DIFFERENCE]),
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_interval_of_a_balanced_mean_holds_it_within_its_bounds(rows, bounds):
     values, kinds, groups = (pd.Series(column) for column in zip(*rows, strict=True))
     if bounds == DIFFERENCE:
@@ -370,7 +348,7 @@ def test_interval_of_a_balanced_mean_holds_it_within_its_bounds(rows, bounds):
 
 
 @given(st.lists(st.integers(1, 9), min_size=3, max_size=12), st.randoms(use_true_random=False))
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 def test_fewest_trials_do_not_depend_on_the_order_or_the_names_of_groups(sizes, random):
     # The second share lacks the first group.
     counts = [pd.Series(sizes), pd.Series(sizes[1:], index=range(1, len(sizes)))]

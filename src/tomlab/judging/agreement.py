@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tomlab.errors import InputError
 from tomlab.paths import writable
 from tomlab.scoring import stats
 
@@ -32,22 +31,33 @@ def agreement_by_judge(decisions: pd.DataFrame) -> pd.DataFrame:
     them without a decision; n_groups: groups with both.
     """
     rows = []
-    for judge, units in _known(decisions).groupby("judge", sort=False):
-        said = units.dropna(subset="decision")
-        agreed = (said["decision"] == said["truth"]).groupby(said["group"]).mean()
-        in_all = (units["decision"] == units["truth"]).groupby(units["group"]).mean()
-        yes, true = said["decision"] == 1, said["truth"] == 1
-        cells = {"tp": yes & true, "fp": yes & ~true, "fn": ~yes & true, "tn": ~yes & ~true}
-        cells = pd.DataFrame(cells).groupby(said["group"], sort=False).sum()
-        row = {"judge": judge} | _columns("agreement", _mean(agreed))
-        for name, missed in (("precision", "fp"), ("recall", "fn")):
-            share = cells[["tp"]].assign(of=cells["tp"] + cells[missed])
-            row |= _columns(name, stats.interval_of_sums(share, n=len(cells)), name)
-        row |= _columns("kappa", kappa_interval(cells), "kappa")
-        row |= _columns("agreement_all", _mean(in_all), "agreement_all")
-        row |= {"n": len(units), "undefined": len(units) - len(said), "n_groups": len(agreed)}
+    for judge, units in _labelled(decisions).groupby("judge", sort=False):
+        decided = units.dropna(subset="decision")
+        cells = _confusion(decided)
+        intervals = {
+            "agreement": _mean_of_groups(decided),
+            "precision": _share_of_true(cells, cells["tp"] + cells["fp"]),
+            "recall": _share_of_true(cells, cells["tp"] + cells["fn"]),
+            "kappa": kappa_interval(cells),
+            "agreement_all": _mean_of_groups(units),
+        }
+        row = {"judge": judge}
+        for name, interval in intervals.items():
+            ends = "ci" if name == "agreement" else name
+            row[name] = interval.value
+            row[f"{ends}_low"] = interval.ci_low
+            row[f"{ends}_high"] = interval.ci_high
+        row["n"] = len(units)
+        row["undefined"] = len(units) - len(decided)
+        row["n_groups"] = len(cells)
         rows.append(row)
     return pd.DataFrame(rows).sort_values("agreement", ascending=False, ignore_index=True)
+
+
+def winner(agreement: pd.DataFrame) -> str:
+    """The judge of the highest `agreement_all` among those that were shown all units."""
+    complete = agreement[agreement["n"] == agreement["n"].max()]
+    return str(complete.loc[complete["agreement_all"].idxmax(), "judge"])
 
 
 def save(folder: Path, chosen: Mapping, **tables: pd.DataFrame) -> None:
@@ -58,25 +68,20 @@ def save(folder: Path, chosen: Mapping, **tables: pd.DataFrame) -> None:
     writable(folder / "winner.json").write_text(text, encoding="utf-8")
 
 
-def winner(agreement: pd.DataFrame) -> str:
-    """The judge of the highest `agreement_all` among those that were shown all units."""
-    complete = agreement[agreement["n"] == agreement["n"].max()]
-    return str(complete.loc[complete["agreement_all"].idxmax(), "judge"])
-
-
 def differences(decisions: pd.DataFrame, best: str) -> pd.DataFrame:
     """How much judge `best` agrees more than each other judge, over the units that both decided:
     `judge, best, difference, ci_low, ci_high, n` (units), `n_groups`, in pairs.
     """
-    known = _known(decisions)
-    right = (known["decision"] == known["truth"]).where(known["decision"].notna()).astype(float)
-    wide = known.assign(right=right).pivot(index=["group", "unit"], columns="judge", values="right")
+    decided = _labelled(decisions).dropna(subset="decision")
+    decided["right"] = (decided["decision"] == decided["truth"]).astype(float)
+    wide = decided.pivot(index=["group", "unit"], columns="judge", values="right")
     rows = []
-    for judge in known.loc[known["judge"] != best, "judge"].unique():
-        both = wide[[best, judge]].dropna()
-        gained = (both[best] - both[judge]).groupby("group").mean()
-        row = {"judge": judge, "best": best, "n": len(both), "n_groups": len(gained)}
-        rows.append(row | _columns("difference", _mean(gained, stats.DIFFERENCE)))
+    for judge in decisions["judge"].drop(decisions.index[decisions["judge"] == best]).unique():
+        pairs = wide.reindex(columns=[best, judge]).dropna()
+        gains = (pairs[best] - pairs[judge]).groupby("group").mean()
+        interval = stats.cluster_interval(gains, gains.index.to_series(), bounds=stats.DIFFERENCE)
+        row = vars(interval) | {"difference": interval.value, "judge": judge, "best": best}
+        rows.append(row | {"n": len(pairs), "n_groups": len(gains)})
     columns = ["judge", "best", "difference", "ci_low", "ci_high", "n", "n_groups"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -86,25 +91,16 @@ def agreement_by_kind(decisions: pd.DataFrame, judge: str, kinds: pd.Series) -> 
     `judge, kind, truth` (bool), `agreement, ci_low, ci_high, n` (units), `n_groups`, lowest first.
     Of true units that is sensitivity, of others specificity; undefined decisions are wrong.
     """
-    own = _known(decisions).query("judge == @judge")
-    own = own.assign(kind=own["unit"].map(kinds), right=own["decision"] == own["truth"])
+    units = _labelled(decisions[decisions["judge"] == judge])
+    right = units["decision"] == units["truth"]
     rows = []
-    for (kind, truth), units in own.groupby(["kind", "truth"]):
-        found = vars(stats.cluster_interval(units["right"], units["group"]))
-        rows.append(found | {"judge": judge, "kind": kind, "truth": truth == 1})
-    columns = ["judge", "kind", "truth", "value", "ci_low", "ci_high", "n", "n_groups"]
-    table = pd.DataFrame(rows, columns=columns).rename(columns={"value": "agreement"})
+    for (kind, truth), part in units.groupby([units["unit"].map(kinds), "truth"]):
+        interval = stats.cluster_interval(right[part.index], part["group"])
+        row = {"judge": judge, "kind": kind, "truth": truth == 1, "agreement": interval.value}
+        rows.append(row | vars(interval))
+    columns = ["judge", "kind", "truth", "agreement", "ci_low", "ci_high", "n", "n_groups"]
+    table = pd.DataFrame(rows, columns=columns)
     return table.sort_values("agreement", ignore_index=True)
-
-
-def _known(decisions: pd.DataFrame) -> pd.DataFrame:
-    """The units with a truth, each once by judge, with truth and decision as 1, 0 and nan."""
-    keys = ["judge", "group", "unit"]
-    if (twice := decisions.duplicated(keys)).any():
-        found = decisions.loc[twice, keys].iloc[0].to_dict()
-        raise InputError(f"decisions: found {found} more than once, expected once")
-    said = decisions[["truth", "decision"]].astype("boolean").astype(float)
-    return decisions[keys].assign(**said).dropna(subset="truth", ignore_index=True)
 
 
 def kappa_interval(cells: pd.DataFrame) -> stats.Interval:
@@ -128,14 +124,29 @@ def kappa(cells: np.ndarray) -> np.ndarray:
         return np.where(chance < 1, ((tp + tn) / total - chance) / (1 - chance), np.nan)
 
 
-def _mean(by_group: pd.Series, bounds: stats.Bounds = stats.SHARE) -> stats.Interval | None:
-    """The mean of one value a group; None without a group."""
-    if by_group.empty:
-        return None
-    return stats.cluster_interval(by_group, by_group.index.to_series(), bounds=bounds)
+def _labelled(decisions: pd.DataFrame) -> pd.DataFrame:
+    """The units with a truth, with truth and decision as 1, 0 and nan."""
+    numbers = decisions[["truth", "decision"]].astype("boolean").astype(float)
+    units = decisions[["judge", "group", "unit"]].assign(**numbers)
+    return units.dropna(subset="truth", ignore_index=True)
 
 
-def _columns(name: str, found: stats.Interval | None, ends: str = "ci") -> dict:
-    """A value under its name with the ends of its interval; nan where there is none."""
-    values = (found.value, found.ci_low, found.ci_high) if found else (np.nan,) * 3
-    return dict(zip((name, f"{ends}_low", f"{ends}_high"), values, strict=True))
+def _confusion(decided: pd.DataFrame) -> pd.DataFrame:
+    """By group how many decisions are tp, fp, fn and tn."""
+    yes = decided["decision"] == 1
+    true = decided["truth"] == 1
+    cells = pd.DataFrame(
+        {"tp": yes & true, "fp": yes & ~true, "fn": ~yes & true, "tn": ~yes & ~true}
+    )
+    return cells.groupby(decided["group"], sort=False).sum()
+
+
+def _mean_of_groups(units: pd.DataFrame) -> stats.Interval:
+    """The share of units on which judge and truth agree, averaged over groups."""
+    shares = (units["decision"] == units["truth"]).groupby(units["group"]).mean()
+    return stats.cluster_interval(shares, shares.index.to_series())
+
+
+def _share_of_true(cells: pd.DataFrame, total: pd.Series) -> stats.Interval:
+    share = pd.DataFrame({"tp": cells["tp"], "total": total})
+    return stats.interval_of_sums(share, n=len(cells))

@@ -14,10 +14,13 @@ def balanced(made: pd.DataFrame, n: int, strata: Sequence[str]) -> pd.DataFrame:
     their order. Errors: `InputError` where a stratum has too few.
     """
     turn = made.groupby([*strata, "operation"]).cumcount()
-    parts, chosen = made.loc[turn.sort_values(kind="stable").index].groupby([*strata]), []
+    in_turn = made.loc[turn.sort_values(kind="stable").index]
+    parts = in_turn.groupby([*strata])
+    chosen = []
     for place, (stratum, part) in enumerate(parts):
-        # What does not divide evenly goes to the first strata.
-        share = n // len(parts) + (place < n % len(parts))
+        share = n // len(parts)
+        if place < n % len(parts):  # what does not divide evenly
+            share += 1
         if len(part) < share:
             name = ", ".join(f"{key} {value}" for key, value in zip(strata, stratum, strict=True))
             raise InputError(f"calibration: found {len(part)} texts of {name}, expected {share}")

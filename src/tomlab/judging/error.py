@@ -3,6 +3,7 @@ App. B.4). Intervals leave out whole groups, see `scoring.stats`; nothing is dra
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -19,14 +20,13 @@ from tomlab.scoring.stats import (
 LEAST_LABELLED = 2  # groups: of one, no spread is known
 
 
-def by_labels(stories: pd.DataFrame, by_size: bool = False) -> Interval | None:
+def by_labels(stories: pd.DataFrame) -> Interval | None:
     """The mean score by people's labels of some stories and a judge's word on all; n counts the
     labelled ones. None where too few are labelled, or none of a stratum.
 
     stories: one row a story: `group` (left out as a whole), `judged` (the score by the judge; nan:
     an output without a table, which is 0 whoever judges), `labelled` (the score by people, nan
-    where nobody said) and optionally `stratum`, whose means are averaged. by_size: each weighs as
-    its stories do, so that the value is the mean of them all.
+    where nobody said) and optionally `stratum`, each of which weighs as its stories do.
 
     Prediction-powered inference with its power tuning (PPI++: Angelopoulos, Duchi and Zrnic 2023,
     arXiv 2311.01453): the labelled mean, moved by lambda times what the judge says of the other
@@ -37,51 +37,73 @@ def by_labels(stories: pd.DataFrame, by_size: bool = False) -> Interval | None:
     """
     judged = stories["judged"]
     labelled = stories["labelled"].where(judged.notna())
-    known, groups = labelled.dropna(), stories.loc[labelled.notna(), "group"]
+    is_labelled = labelled.notna()
+    labels = labelled.dropna()
+    groups = stories.loc[is_labelled, "group"]
     if groups.nunique() < LEAST_LABELLED:
         return None
-    stratum = stories.get("stratum", pd.Series("", stories.index)).rename("stratum")
-    if known.nunique() == 1:
+    if labels.nunique() == 1:
         # Labels that are all alike say as much as their number, not as that of all stories.
-        usable = judged.notna().groupby([0] * len(judged) if by_size else stratum).mean().mean()
-        found = cluster_interval(known, groups)
-        ends = {name: usable * getattr(found, name) for name in ("value", "ci_low", "ci_high")}
-        return replace(found, **ends)
-    also = judged.where(labelled.notna())
-    of_story = {"stories": 1.0, "judged": judged.notna(), "f": judged, "ff": judged**2}
-    of_story |= {"labelled": labelled.notna(), "y": labelled, "fk": also, "fy": also * labelled}
-    columns = pd.DataFrame(of_story).astype(float)
+        usable = judged.notna().mean()
+        interval = cluster_interval(labels, groups)
+        return replace(
+            interval,
+            value=usable * interval.value,
+            ci_low=usable * interval.ci_low,
+            ci_high=usable * interval.ci_high,
+        )
+    stratum = stories.get("stratum", pd.Series("", stories.index)).rename("stratum")
+    judged_too = judged.where(is_labelled)
+    columns = {
+        "stories": 1.0,
+        "judged": judged.notna(),
+        "sum of judged": judged,
+        "squares": judged**2,
+        "labelled": is_labelled,
+        "sum of labels": labelled,
+        "sum of judged too": judged_too,
+        "products": judged_too * labelled,
+    }
     # A row a group, and a column a count and stratum.
-    sums = columns.groupby([stories["group"].rename("group"), stratum]).sum()
-    sums = sums.unstack("stratum", fill_value=0.0)
-
-    def mean(counts: np.ndarray, is_tuned: bool = True) -> np.ndarray:
-        return _ppi(counts.reshape(*counts.shape[:-1], len(of_story), -1), is_tuned, by_size)
-
+    counts = pd.DataFrame(columns).astype(float).groupby([stories["group"], stratum]).sum()
+    counts = counts.unstack("stratum", fill_value=0.0)
     # The labels alone say as much as a share in so many trials; the judge's word only adds to it.
-    own_strata = stratum[labelled.notna()]
-    counts = [groups[own_strata == name].value_counts() for name in own_strata.unique()]
-    sizes = np.array([(stratum == name).sum() for name in own_strata.unique()], dtype=float)
-    weights = sizes / sizes.sum() if by_size else np.full(len(sizes), 1 / len(sizes))
-    trials = fewest_trials(counts, weights)
-    found = cluster_statistic(sums, mean, n=len(known), trials=trials)
-    if found.ci_method not in (JACKKNIFE, EXACT) and not np.isnan(found.value):
-        found = cluster_statistic(sums, lambda counts: mean(counts, False), n=len(known))
-    return None if np.isnan(found.value) else found
+    labels_by_group = []
+    sizes = []
+    for name in stratum[is_labelled].unique():
+        labels_by_group.append(groups[stratum[is_labelled] == name].value_counts())
+        sizes.append((stratum == name).sum())
+    trials = fewest_trials(labels_by_group, np.array(sizes) / sum(sizes))
+    n_strata = stratum.nunique()
+    mean = partial(_corrected_mean, n_strata=n_strata)
+    interval = cluster_statistic(counts, mean, n=len(labels), trials=trials)
+    if interval.ci_method not in (JACKKNIFE, EXACT) and not np.isnan(interval.value):
+        mean = partial(_corrected_mean, n_strata=n_strata, is_tuned=False)
+        interval = cluster_statistic(counts, mean, n=len(labels))
+    return None if np.isnan(interval.value) else interval
 
 
-def _ppi(sums: np.ndarray, is_tuned: bool, by_size: bool) -> np.ndarray:
-    """The mean over strata from sums (..., counts of `by_labels`, strata); nan if one has none."""
-    stories, n, f, _, k, y, fk, _ = np.moveaxis(sums, -2, 0)
-    partly = ((n > k)[..., None, :] * sums).sum(axis=-1)
-    _, all_n, all_f, all_ff, all_k, all_y, all_fk, all_fy = np.moveaxis(partly, -1, 0)
+def _corrected_mean(counts: np.ndarray, n_strata: int, is_tuned: bool = True) -> np.ndarray:
+    """The mean over all stories from the counts of `by_labels`; nan if a stratum has no label.
+    is_tuned: whether the judge has a say.
+    """
+    sums = counts.reshape(*counts.shape[:-1], -1, n_strata)
+    stories, judged, score, _, labelled, label, score_too, _ = np.moveaxis(sums, -2, 0)
+    is_partly_labelled = judged > labelled
     with np.errstate(invalid="ignore", divide="ignore"):
-        covariance = (all_fy - all_fk * all_y / all_k) / (all_k - 1)
-        variance = (all_ff - all_f**2 / all_n) / (all_n - 1)
-        best = covariance / variance * (1 - all_k / all_n)
-        power = np.clip(np.nan_to_num(best, posinf=0.0, neginf=0.0), 0, 1) * is_tuned
-        others = np.where(n > k, (f - fk) / np.maximum(n - k, 1) - fk / k, 0.0)
-        found = np.where(n > 0, y / k + power[..., None] * others, 0.0) * n / stories
-        if by_size:  # without strata of which no story is left
-            return np.where(stories > 0, found * stories, 0.0).sum(axis=-1) / stories.sum(axis=-1)
-    return found.mean(axis=-1)
+        power = is_tuned * _power((is_partly_labelled[..., None, :] * sums).sum(axis=-1))
+        others = (score - score_too) / np.maximum(judged - labelled, 1)
+        gap = np.where(is_partly_labelled, others - score_too / labelled, 0.0)
+        means = np.where(judged > 0, label / labelled + power[..., None] * gap, 0.0)
+        # Without strata of which no story is left.
+        totals = np.where(stories > 0, means * judged / stories * stories, 0.0)
+        return totals.sum(axis=-1) / stories.sum(axis=-1)
+
+
+def _power(sums: np.ndarray) -> np.ndarray:
+    """Lambda: how much the judge's scores tell of people's, from 0 to 1."""
+    _, judged, score, squares, labelled, label, score_too, products = np.moveaxis(sums, -1, 0)
+    covariance = (products - score_too * label / labelled) / (labelled - 1)
+    variance = (squares - score**2 / judged) / (judged - 1)
+    power = covariance / variance * (1 - labelled / judged)
+    return np.clip(np.nan_to_num(power, posinf=0.0, neginf=0.0), 0, 1)

@@ -23,75 +23,9 @@ from tomlab.scoring.embeddings import embed
 from tomlab.scoring.similarity import plain, similarity
 from tomlab.scoring.visible import visible
 
-KEYS = ("a", "b")  # of the two options, in the order shown
 BY_LIKENESS = ("token_f1", "embedding")
 MARGINS = tuple(n / 100 for n in range(0, 61, 2))  # to choose a margin from
 GRADE_TOKENS = 16
-_UNIT = "{}: {} option"  # an answer and one of its options
-
-
-def exact_grade(text: str, options: Sequence[str]) -> str:
-    """The key of the one option whose words stand in `text`, case and punctuation aside."""
-    said = f" {plain(text)} "
-    held = [key for key, o in zip(KEYS, options, strict=True) if f" {plain(o)} " in said]
-    return held[0] if len(held) == 1 else NONE
-
-
-def nearer(alike: Sequence[float], margin: float) -> str:
-    """The key of the option that an answer is more like by over `margin`, else none."""
-    gap = alike[0] - alike[1]
-    return KEYS[int(gap < 0)] if abs(gap) > margin else NONE
-
-
-def likeness(table: pd.DataFrame, kind: str, embedder: ModelSpec | None = None) -> np.ndarray:
-    """How like each answer is to both options (answers, 2). kind: token_f1, or embedding."""
-    said = list(zip(table["text"], table["choices"], strict=True))
-    texts = list(dict.fromkeys(t for text, options in said for t in (text, *options)))
-    embeds = kind == "embedding" and texts
-    vectors = dict(zip(texts, embed(texts, embedder), strict=True)) if embeds else None
-    found = [similarity(kind, [text], options, vectors)[0] for text, options in said]
-    return np.array(found).reshape(-1, 2)
-
-
-def grades(
-    table: pd.DataFrame, judge: str, margins: Mapping[str, float], embedder: ModelSpec | None = None
-) -> list[str]:
-    """What exact, or a kind of likeness in `margins`, says of each answer; none of an empty."""
-    if judge == "exact":
-        return [*map(exact_grade, table["text"], table["choices"])]
-    alike = iter(likeness(table[table["text"] != ""], judge, embedder))
-    return [nearer(next(alike), margins[judge]) if text else NONE for text in table["text"]]
-
-
-def grade_requests(table: pd.DataFrame, **options) -> list[Request]:
-    """One request an answer to a language model as the grader. options: of `attempts.request`."""
-    asked = []
-    for row in table.itertuples():
-        fields = dict(zip(("option_a", "option_b"), row.choices, strict=True))
-        fields |= {"question": row.question, "answer": " ".join(row.text.split())}
-        asked.append(request("judges/grade", fields, max_tokens=GRADE_TOKENS, **options))
-    return asked
-
-
-_GRADE = re.compile(r"\W*(?:(?:answer|grade|option)\W+)?(a|b|none)\W*", re.IGNORECASE)
-
-
-def parse_grade(text: str) -> str | None:
-    """`a`, `b` or `none` if an answer says this alone, marks and "Answer:" aside; else None."""
-    said, open_thought = visible(text)
-    found = _GRADE.fullmatch(said)
-    return found[1].lower() if found and not open_thought else None
-
-
-async def by_language_model(
-    table: pd.DataFrame, model: ModelSpec, limits: Limits, **options
-) -> pd.DataFrame:
-    """`table` with what a model `said` (None: it failed) and `grade`. options: of `request`."""
-    replies = await ask(grade_requests(table, **options), model, limits=limits)
-    said = [response.reply and response.reply.text for response in replies]
-    read = [None if text is None else parse_grade(text) for text in said]
-    said, read = (pd.Series(column, table.index, dtype=object) for column in (said, read))
-    return table.assign(said=said, grade=read)
 
 
 def calibrated(
@@ -100,13 +34,105 @@ def calibrated(
     """The decisions of `exact` and, each by a margin chosen on other groups, of each kind of
     `BY_LIKENESS` on answers known by construction; and the margins to use from now on.
     """
-    decided, margins = [to_decisions(made, grades(made, "exact", {}), "exact")], {}
+    decisions = [to_decisions(made, grades(made, "exact", {}), "exact")]
+    margins = {}
     for kind in BY_LIKENESS:
         alike = likeness(made, kind, embedder)
         chosen = cross_validated_thresholds(margin_decisions(made, alike), folds)
         margins[kind] = chosen.final
-        decided.append(chosen.decisions.assign(judge=kind))
-    return pd.concat(decided, ignore_index=True), margins
+        decisions.append(chosen.decisions.assign(judge=kind))
+    return pd.concat(decisions, ignore_index=True), margins
+
+
+# --- graders by rule -----------------------------------------------------------------------------
+
+
+def grades(
+    table: pd.DataFrame, judge: str, margins: Mapping[str, float], embedder: ModelSpec | None = None
+) -> list[str]:
+    """What exact, or a kind of likeness in `margins`, says of each answer; none of an empty."""
+    if judge == "exact":
+        pairs = zip(table["text"], table["choices"], strict=True)
+        return [exact_grade(text, options) for text, options in pairs]
+    has_text = table["text"] != ""
+    results = pd.Series(NONE, table.index)
+    alike = likeness(table[has_text], judge, embedder)
+    results[has_text] = [nearer(likenesses, margins[judge]) for likenesses in alike]
+    return results.to_list()
+
+
+def exact_grade(text: str, options: Sequence[str]) -> str:
+    """The key of the one option whose words stand in `text`, case and punctuation aside."""
+    in_text = [f" {plain(option)} " in f" {plain(text)} " for option in options]
+    if in_text == [True, False]:
+        return "a"
+    return "b" if in_text == [False, True] else NONE
+
+
+def nearer(alike: Sequence[float], margin: float) -> str:
+    """The key of the option that an answer is more like by over `margin`, else none."""
+    gap = alike[0] - alike[1]
+    if gap > margin:
+        return "a"
+    return "b" if -gap > margin else NONE
+
+
+def likeness(table: pd.DataFrame, kind: str, embedder: ModelSpec | None = None) -> np.ndarray:
+    """How like each answer is to both options (answers, 2). kind: token_f1, or embedding."""
+    vectors = None
+    if kind == "embedding" and len(table):
+        texts = [*table["text"], *table["choices"].explode()]
+        vectors = dict(zip(texts, embed(texts, embedder), strict=True))
+    rows = [
+        similarity(kind, [text], options, vectors)[0]
+        for text, options in zip(table["text"], table["choices"], strict=True)
+    ]
+    return np.array(rows).reshape(-1, 2)
+
+
+# --- a language model as the grader --------------------------------------------------------------
+
+
+async def by_language_model(
+    table: pd.DataFrame, model: ModelSpec, limits: Limits, **options
+) -> pd.DataFrame:
+    """`table` with what a model `said` (None: it failed) and `grade`. options: of `request`."""
+    responses = await ask(grade_requests(table, **options), model, limits=limits)
+    replies = []
+    read = []
+    for response in responses:
+        text = response.reply.text if response.reply else None
+        replies.append(text)
+        read.append(None if text is None else parse_grade(text))
+    said = pd.Series(replies, table.index, dtype=object)
+    return table.assign(said=said, grade=pd.Series(read, table.index, dtype=object))
+
+
+def grade_requests(table: pd.DataFrame, **options) -> list[Request]:
+    """One request an answer to a language model as the grader. options: of `attempts.request`."""
+    requests = []
+    for row in table.itertuples():
+        fields = {
+            "question": row.question,
+            "option_a": row.choices[0],
+            "option_b": row.choices[1],
+            "answer": " ".join(row.text.split()),
+        }
+        requests.append(request("judges/grade", fields, max_tokens=GRADE_TOKENS, **options))
+    return requests
+
+
+_GRADE = re.compile(r"\W*(?:(?:answer|grade|option)\W+)?(a|b|none)\W*", re.IGNORECASE)
+
+
+def parse_grade(text: str) -> str | None:
+    """`a`, `b` or `none` if an answer says this alone, marks and "Answer:" aside; else None."""
+    shown, open_thought = visible(text)
+    match = _GRADE.fullmatch(shown)
+    return match[1].lower() if match and not open_thought else None
+
+
+# --- decisions -----------------------------------------------------------------------------------
 
 
 def to_decisions(table: pd.DataFrame, grades: Sequence[str | None], judge: str) -> pd.DataFrame:
@@ -115,34 +141,43 @@ def to_decisions(table: pd.DataFrame, grades: Sequence[str | None], judge: str) 
     A unit is an answer and one of its item's options: does it mean that one? grades: one an answer;
     None: not readable, so undecided for both options.
     """
-    rows = []
-    for row, grade, keys in zip(table.itertuples(), grades, _keys(table), strict=True):
-        for option, key in zip(("right", "wrong"), keys, strict=True):
-            decision = None if pd.isna(grade) else grade == key
-            unit = _UNIT.format(row.unit, option)
-            rows.append((judge, row.group, unit, row.truth == option, decision))
-    columns = ["judge", "group", "unit", "truth", "decision"]
-    return pd.DataFrame(rows, columns=columns).astype({"truth": bool, "decision": "boolean"})
-
-
-def operations(made: pd.DataFrame) -> pd.Series:
-    """How the answer of each unit of `to_decisions` was made, for `agreement_by_kind`."""
-    done = zip(made["unit"], made["operation"], strict=True)
-    return pd.Series({_UNIT.format(u, option): o for u, o in done for option in ("right", "wrong")})
+    units = _units(table)
+    graded = pd.Series(np.repeat(np.array(grades, dtype=object), 2))
+    decision = (graded == units["key"]).astype("boolean").mask(graded.isna())
+    units = units[["group", "unit", "truth"]].assign(judge=judge, decision=decision)
+    return units[["judge", "group", "unit", "truth", "decision"]]
 
 
 def margin_decisions(table: pd.DataFrame, alike: np.ndarray) -> pd.DataFrame:
     """Decisions at each of `MARGINS`, for `cross_validated_thresholds`. alike: by `likeness`."""
-    decided = [to_decisions(table, [nearer(a, m) for a in alike], "") for m in MARGINS]
-    at_each = {m: one["decision"] for m, one in zip(MARGINS, decided, strict=True)}
-    return decided[0][["group", "unit", "truth"]].join(pd.DataFrame(at_each))
+    units = _units(table)
+    gap = np.repeat(alike[:, 0] - alike[:, 1], 2) * np.where(units["key"] == "a", 1, -1)
+    decisions = pd.DataFrame(gap[:, None] > np.array(MARGINS), columns=list(MARGINS))
+    return units[["group", "unit", "truth"]].join(decisions)
 
 
-def _keys(table: pd.DataFrame) -> list[tuple[str, str]]:
-    """The keys of the right and the wrong option of each answer's item."""
-    both = zip(table["choices"], table["answer"], strict=True)
-    return [KEYS if choices[0] == answer else KEYS[::-1] for choices, answer in both]
+def operations(made: pd.DataFrame) -> pd.Series:
+    """How the answer of each unit of `to_decisions` was made, for `agreement_by_kind`."""
+    return pd.Series(made["operation"].repeat(2).to_numpy(), _units(made)["unit"].to_numpy())
 
+
+def _units(table: pd.DataFrame) -> pd.DataFrame:
+    """An answer's right and its wrong option, a row each: `group, unit, truth`, and the `key`."""
+    answers = table.reset_index(drop=True)
+    right_key = _right_keys(answers)
+    sides = []
+    for option, key in (("right", right_key), ("wrong", right_key.map({"a": "b", "b": "a"}))):
+        side = answers[["group"]].assign(unit=answers["unit"] + f": {option} option")
+        sides.append(side.assign(truth=answers["truth"] == option, key=key))
+    return pd.concat(sides).sort_index(kind="stable").reset_index(drop=True)
+
+
+def _right_keys(table: pd.DataFrame) -> pd.Series:
+    is_first = table["choices"].str[0] == table["answer"]
+    return is_first.map({True: "a", False: "b"})
+
+
+# --- what a grader would change ------------------------------------------------------------------
 
 # As in `bigtom.read_answer`: the first "Answer:" opens the answer.
 _MARKER = re.compile(r"answer\W{0,4}:", re.IGNORECASE)
@@ -163,26 +198,29 @@ def regraded(
     Of what names no option also `text` (what is seen of it from "Answer:" on), the `grade` (see
     `grades`), and what it `becomes`: correct, wrong or, as before, unparsed.
     """
-    found = scores.rename(columns={"group_id": "group"})[["group", *people.KEY, "outcome", "score"]]
-    found["unit"] = ["/".join(map(str, key)) for key in found[people.KEY].itertuples(index=False)]
-    asked = items[["item_id", "question", "choices", "answer"]]
-    unread = found.loc[found["outcome"] == "unparsed", ["unit", *people.KEY]]
+    answers = scores.rename(columns={"group_id": "group"})
+    answers = answers[["group", *people.KEY, "outcome", "score"]]
+    answers["unit"] = answers[people.KEY].astype(str).agg("/".join, axis=1)
+    unread = answers.loc[answers["outcome"] == "unparsed", ["unit", *people.KEY]]
     unread = unread.merge(responses[[*people.KEY, "response"]], on=people.KEY, how="left")
-    unread = unread.merge(asked, on="item_id", how="left")
-    if (lacks := unread[["response", "answer"]].isna().any(axis=1)).any():
-        unit = unread.loc[lacks, "unit"].iloc[0]
-        raise InputError(f"grading: found no response or no item for the score of {unit}")
-    texts = [visible(said)[0] for said in unread["response"]]
-    unread["text"] = [_MARKER.split(text, maxsplit=1)[-1].strip() for text in texts]
+    unread = unread.merge(items[["item_id", "question", "choices", "answer"]], how="left")
+    missing = unread.loc[unread[["response", "answer"]].isna().any(axis=1), "unit"]
+    if len(missing):
+        raise InputError(
+            f"grading: found no response or no item for the score of {missing.iloc[0]}"
+        )
+    shown = [visible(response)[0] for response in unread["response"]]
+    unread["text"] = [_MARKER.split(text, maxsplit=1)[-1].strip() for text in shown]
     unread["grade"] = grades(unread, judge, margins, embedder)
-    unread["becomes"] = [
-        "unparsed" if grade == NONE else "correct" if grade == right else "wrong"
-        for grade, (right, _) in zip(unread["grade"], _keys(unread), strict=True)
-    ]
-    found = found.merge(unread[["unit", "text", "grade", "becomes"]], on="unit", how="left")
-    graded = found["becomes"].eq("correct").astype(float)
-    judged = found["score"].where(found["becomes"].isna(), graded)
-    return found.assign(judged=judged, read=found["text"].isna() | found["text"].eq(""))
+    is_right = unread["grade"] == _right_keys(unread)
+    becomes = is_right.map({True: "correct", False: "wrong"})
+    unread["becomes"] = becomes.mask(unread["grade"] == NONE, "unparsed")
+    answers = answers.merge(unread[["unit", "text", "grade", "becomes"]], on="unit", how="left")
+    graded = answers["becomes"].eq("correct").astype(float)
+    return answers.assign(
+        judged=answers["score"].where(answers["becomes"].isna(), graded),
+        read=answers["text"].isna() | answers["text"].eq(""),
+    )
 
 
 def changes(answers: pd.DataFrame) -> pd.DataFrame:
@@ -190,9 +228,18 @@ def changes(answers: pd.DataFrame) -> pd.DataFrame:
     `becomes_correct`, `becomes_wrong`, `stays_unparsed`, `accuracy` (as scored), `accuracy_graded`.
     """
     becomes = answers["becomes"]
-    parts = {"unparsed": becomes.notna(), "becomes_correct": becomes == "correct"}
-    parts |= {"becomes_wrong": becomes == "wrong", "stays_unparsed": becomes == "unparsed"}
-    counts = {name: (name, "sum") for name in parts}
-    means = {"accuracy": ("score", "mean"), "accuracy_graded": ("judged", "mean")}
-    by = answers.assign(**parts).groupby(["model", "method"], sort=False)
-    return by.agg(answers=("score", "size"), **counts, **means).reset_index()
+    counted = answers.assign(
+        unparsed=becomes.notna(),
+        becomes_correct=becomes == "correct",
+        becomes_wrong=becomes == "wrong",
+        stays_unparsed=becomes == "unparsed",
+    )
+    return counted.groupby(["model", "method"], sort=False, as_index=False).agg(
+        answers=("score", "size"),
+        unparsed=("unparsed", "sum"),
+        becomes_correct=("becomes_correct", "sum"),
+        becomes_wrong=("becomes_wrong", "sum"),
+        stays_unparsed=("stays_unparsed", "sum"),
+        accuracy=("score", "mean"),
+        accuracy_graded=("judged", "mean"),
+    )

@@ -27,109 +27,122 @@ NUMBERS = ["value", "ci_low", "ci_high", "n", "n_groups"]
 
 def drawn(groups: Iterable[str], n: int, seed: int) -> list[str]:
     """`n` of the groups, by lot; with the same seed a smaller draw begins a larger one."""
-    known = sorted(set(groups))
-    random.Random(f"label/{seed}").shuffle(known)
-    return known[:n]
+    names = sorted(set(groups))
+    random.Random(f"label/{seed}").shuffle(names)
+    return names[:n]
 
 
 def to_label(answers: pd.DataFrame, items: pd.DataFrame, groups: Collection[str]) -> pd.DataFrame:
     """The form with all answers of these groups that a judge decides, not filled in."""
     asked = answers[~answers["read"] & answers["group"].isin(groups)]
     asked = asked.join(items.set_index("item_id")[["question", "choices"]], on="item_id")
-    options = pd.DataFrame(asked["choices"].tolist(), asked.index, columns=[*OPTIONS.values()])
-    form = asked.join(options).assign(answer=asked["text"], meaning="", annotator="")[FORM]
-    texts = ["question", *OPTIONS.values(), "answer"]
-    return form.assign(**{name: form[name].map(_one_line) for name in texts})
+    form = asked.assign(
+        question=asked["question"].map(_one_line),
+        option_a=asked["choices"].str[0].map(_one_line),
+        option_b=asked["choices"].str[1].map(_one_line),
+        answer=asked["text"].map(_one_line),
+        meaning="",
+        annotator="",
+    )
+    return form[FORM]
 
 
 def labels_form(item_ids: Collection[str] | None = None) -> pa.DataFrameSchema:
     """The schema of the form. item_ids: of the questions that may stand in it; any without."""
-    texts = {name: files.text() for name in ("model", "method", *OPTIONS.values(), "answer")}
-    others = {
-        "item_id": files.known(item_ids, "question"),
-        "sample": files.text("[0-9]{1,9}", "a whole number"),
-        "meaning": files.one_of((*OPTIONS, NONE), open_="if nobody said"),
-        "annotator": files.person(pattern=".*"),
-    }
-    return pa.DataFrameSchema(texts | others, strict="filter", unique=[*KEY, "annotator"])
+    columns = {name: files.text() for name in ("model", "method", *OPTIONS.values(), "answer")}
+    columns["item_id"] = files.known(item_ids, "question")
+    columns["sample"] = files.text("[0-9]{1,9}", "a whole number")
+    columns["meaning"] = files.one_of((*OPTIONS, NONE), open_="if nobody said")
+    columns["annotator"] = files.person(pattern=".*")
+    return pa.DataFrameSchema(columns, strict="filter", unique=[*KEY, "annotator"])
 
 
 def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
     """The rows that are filled in: `item_id, model, method, sample, answer, annotator` and `means`,
     an option's text or none. Errors: `InputError` that names every row and field at fault.
     """
-    choices = dict(zip(items["item_id"], items["choices"], strict=True))
+    options = {
+        item_id: sorted(_one_line(choice) for choice in choices)
+        for item_id, choices in zip(items["item_id"], items["choices"], strict=True)
+    }
 
     def faults(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
         for row in table.itertuples():
             if row.meaning and not row.annotator:
                 yield row.Index, "annotator", "who says so"
-            options = sorted(map(_one_line, choices.get(row.item_id, ())))
-            if options and sorted(map(_one_line, (row.option_a, row.option_b))) != options:
-                yield row.Index, "option_a", f"with option_b the question's: {', '.join(options)}"
+            expected = options.get(row.item_id)
+            if expected and sorted([_one_line(row.option_a), _one_line(row.option_b)]) != expected:
+                yield row.Index, "option_a", f"with option_b the question's: {', '.join(expected)}"
 
-    table = files.read_form(path, labels_form(list(choices)), faults)
-    filled = table[table["meaning"] != ""].reset_index(drop=True)
-    said = filled.to_dict("records")
-    means = [_one_line(row.get(OPTIONS.get(row["meaning"]), NONE)) for row in said]
-    return filled[[*KEY, "answer", "annotator"]].assign(means=means).astype({"sample": int})
+    table = files.read_form(path, labels_form(list(options)), faults)
+    labels = table[table["meaning"] != ""].reset_index(drop=True)
+    means = labels["option_a"].where(labels["meaning"] == "a", labels["option_b"])
+    means = means.mask(labels["meaning"] == NONE, NONE).map(_one_line)
+    return labels[[*KEY, "answer", "annotator"]].assign(means=means).astype({"sample": int})
 
 
 def of_run(labels: pd.DataFrame, answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """What people said of this run's answers: `group, unit, annotator, label` (whether it means the
     right option). Labels of other answers, such as of a run before, are left out.
     """
-    both = answers.loc[~answers["read"], ["group", "unit", *KEY, "text"]].merge(labels, on=KEY)
-    both = both[both["text"].map(_one_line) == both["answer"].map(_one_line)]
-    right = both["item_id"].map(items.set_index("item_id")["answer"]).map(_one_line)
-    columns = ["group", "unit", "annotator", "label"]
-    return both.assign(label=both["means"] == right)[columns].reset_index(drop=True)
+    unread = answers.loc[~answers["read"], ["group", "unit", *KEY, "text"]]
+    labelled = unread.merge(labels, on=KEY)
+    labelled = labelled[labelled["text"].map(_one_line) == labelled["answer"].map(_one_line)]
+    right = labelled["item_id"].map(items.set_index("item_id")["answer"]).map(_one_line)
+    labelled = labelled.assign(label=labelled["means"] == right)
+    return labelled[["group", "unit", "annotator", "label"]].reset_index(drop=True)
 
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def corrected(answers: pd.DataFrame, said: pd.DataFrame) -> pd.DataFrame:
+def corrected(answers: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
     """The accuracy of each model and method that a judge has a part in: `model, method, metric,
     value, ci_low, ci_high, n, n_groups, reason`.
 
     metric: accuracy_uncorrected, with what the judge says; accuracy_by_labels, corrected by what
-    people say of some groups (n: answers that they labelled), or nan with a `reason`. said: of
+    people say of some groups (n: answers that they labelled), or nan with a `reason`. labels: of
     `of_run`. Annotators' labels are averaged. A group counts if all its answers that the judge
     decides are labelled, because people do not leave out answers by lot.
     """
-    labelled = said.groupby("unit")["label"].mean().rename("labelled")
-    known, rows = answers.join(labelled, on="unit"), []
-    for (model, method), part in known.groupby(["model", "method"], sort=False):
+    labelled = labels.groupby("unit")["label"].mean().rename("labelled")
+    rows = []
+    for (model, method), part in answers.join(labelled, on="unit").groupby(
+        ["model", "method"], sort=False
+    ):
         if part["read"].all():
             continue
-        as_judged = cluster_interval(part["judged"], part["group"])
-        numbers = {"accuracy_uncorrected": as_judged, "accuracy_by_labels": _by_people(part)}
-        for metric, interval in numbers.items():
-            told = {"reason": ""} | vars(interval) if interval else {"reason": TOO_FEW}
-            rows.append({"model": model, "method": method, "metric": metric} | told)
+        uncorrected = vars(cluster_interval(part["judged"], part["group"])) | {"reason": ""}
+        interval = _by_people(part)
+        by_people = {"reason": TOO_FEW}
+        if interval is not None:
+            by_people = vars(interval) | {"reason": ""}
+        keys = {"model": model, "method": method}
+        rows.append(keys | {"metric": "accuracy_uncorrected"} | uncorrected)
+        rows.append(keys | {"metric": "accuracy_by_labels"} | by_people)
     table = pd.DataFrame(rows, columns=["model", "method", "metric", *NUMBERS, "reason"])
     return table.astype(dict.fromkeys(NUMBERS[:3], float) | dict.fromkeys(NUMBERS[3:], "Int64"))
 
 
-def _by_people(part: pd.DataFrame) -> Interval | None:
+def _by_people(answers: pd.DataFrame) -> Interval | None:
     """The accuracy of one model and method by people's labels; None where there are too few."""
-    whole = (part["labelled"].notna() | part["read"]).groupby(part["group"]).transform("all")
-    known = part[whole & ~part["read"]]
-    labelled = part["labelled"].where(whole).mask(part["read"], part["judged"])
+    groups = answers["group"]
+    is_known = answers["labelled"].notna() | answers["read"]
+    is_whole = is_known.groupby(groups).transform("all")
+    labels = answers[is_whole & ~answers["read"]]
+    labelled = answers["labelled"].where(is_whole).mask(answers["read"], answers["judged"])
     if labelled.notna().all():
-        return replace(cluster_interval(labelled, part["group"]), n=len(known))
-    if known["group"].nunique() < LEAST_LABELLED:
+        return replace(cluster_interval(labelled, groups), n=len(labels))
+    if labels["group"].nunique() < LEAST_LABELLED:
         return None
-    if known["labelled"].nunique() > 1:
+    if labels["labelled"].nunique() > 1:
         # What was known beforehand weighs as it does in the run, however few people labelled.
-        found = by_labels(part.assign(labelled=labelled, stratum=part["read"]), by_size=True)
-        return found and replace(found, n=len(known))
+        interval = by_labels(answers.assign(labelled=labelled, stratum=answers["read"]))
+        return None if interval is None else replace(interval, n=len(labels))
     # That labels are all alike says as much as their number: the others may be otherwise.
-    others = cluster_interval(known["labelled"], known["group"])
-    value, low, high = (
-        cluster_interval(labelled.fillna(end), part["group"])
-        for end in (others.value, others.ci_low, others.ci_high)
-    )
-    return replace(value, ci_low=low.ci_low, ci_high=high.ci_high, n=len(known))
+    others = cluster_interval(labels["labelled"], labels["group"])
+    interval = cluster_interval(labelled.fillna(others.value), groups)
+    low = cluster_interval(labelled.fillna(others.ci_low), groups).ci_low
+    high = cluster_interval(labelled.fillna(others.ci_high), groups).ci_high
+    return replace(interval, ci_low=low, ci_high=high, n=len(labels))

@@ -70,8 +70,11 @@ class _Case(NamedTuple):
 
     def replaced(self, rules: Mapping[str, str]) -> str | None:
         """The option with one of the rules that apply carried out once."""
-        able = [rule for rule in rules.items() if re.search(rule[0], self.option)]
-        return re.sub(*self.draw.choice(able), self.option, count=1) + "." if able else None
+        applicable = [pattern for pattern in rules if re.search(pattern, self.option)]
+        if not applicable:
+            return None
+        pattern = self.draw.choice(applicable)
+        return re.sub(pattern, rules[pattern], self.option, count=1) + "."
 
 
 def _shared_words(one: Sequence[str], two: Sequence[str]) -> int:
@@ -82,30 +85,33 @@ def _shared_words(one: Sequence[str], two: Sequence[str]) -> int:
 def _fragment(case: _Case) -> str | None:
     """The option from the first word on that the other one has not."""
     words = case.option.split()
-    rest = words[_shared_words(words, case.other.split()) :]
-    return capital(" ".join(rest)) + "." if rest else None
+    fragment = " ".join(words[_shared_words(words, case.other.split()) :])
+    return f"{capital(fragment)}." if fragment else None
 
 
 def _other_denied(case: _Case) -> str | None:
-    turned = case._replace(option=case.other, other=case.option)
-    return turned.filled(_DATA["denied"]) if set(case.differing) in COMPLEMENTARY else None
+    if set(case.differing) not in COMPLEMENTARY:
+        return None
+    return case._replace(option=case.other, other=case.option).filled(_DATA["denied"])
 
 
 def _denied(case: _Case) -> str | None:
-    alike = any(all(map(many, case.differing)) for many in (_NUMBER.search, _THING.fullmatch))
-    return case.filled(_DATA["denied"]) if alike else None
+    has_number = [_NUMBER.search(words) is not None for words in case.differing]
+    is_thing = [_THING.fullmatch(words) is not None for words in case.differing]
+    return case.filled(_DATA["denied"]) if all(has_number) or all(is_thing) else None
 
 
 def _of_another(case: _Case) -> str | None:
     """What somebody in another template believes or will do, said of the person in this one."""
-    own, theirs = case.parts, case.stranger.parts if case.stranger else {}
-    if not own or own["verb"] != theirs.get("verb"):
+    parts = case.parts
+    strangers = case.stranger.parts if case.stranger else {}
+    if not parts or parts["verb"] != strangers.get("verb"):
         return None
-    rests = [_OPTION.sub(r"\g<rest>", option) for option in (case.option, case.other)]
-    if max(shared(theirs["rest"], rest) for rest in rests) >= _UNLIKE:
-        return None
-    text = f"{own['who']} {own['verb']} {theirs['rest']}."
-    return re.sub(rf"\b{re.escape(theirs['who'])}\b", own["who"], text)
+    for option in (case.option, case.other):
+        if shared(strangers["rest"], _OPTION.sub(r"\g<rest>", option)) >= _UNLIKE:
+            return None
+    text = f"{parts['who']} {parts['verb']} {strangers['rest']}."
+    return re.sub(rf"\b{re.escape(strangers['who'])}\b", parts["who"], text)
 
 
 # The operations that no wording says; None where an option does not allow it.
@@ -137,31 +143,49 @@ def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
     others are denied. Errors: `InputError` if so many cannot be made.
     """
     draw = random.Random(f"bigtom-grading/{seed}")
-    same = items.groupby(["group_id", "question_type"], sort=True)
-    asked = [draw.choice(alike.to_dict("records")) for _, alike in same]
+    asked = []
+    for _, alike in items.groupby(["group_id", "question_type"], sort=True):
+        asked.append(draw.choice(alike.to_dict("records")))
     if not asked:
         raise InputError("grading: found no items to make answers from")
-    rows = [row for item in asked for row in _rewritten(item, asked, draw)]
+    rows = []
+    for item in asked:
+        rows += _reworded(item, asked, draw)
     draw.shuffle(rows)
     return balanced(pd.DataFrame(rows).drop_duplicates(["group", "text"]), n, ["truth"])
 
 
-def _rewritten(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> Iterator[dict]:
+def _reworded(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> Iterator[dict]:
     """What the operations make of either option of an item."""
-    right, group, kind = item["answer"], item["group_id"], item["question_type"]
+    right = item["answer"]
+    group = item["group_id"]
+    kind = item["question_type"]
+    story = item["story"]
     [wrong] = [choice for choice in item["choices"] if choice != right]
-    others = [o for o in items if o["group_id"] != group and o["question_type"] == kind]
-    strangers = [_Case(_bare(o["answer"]), "", o["story"], None, draw) for o in others]
-    shown = {name: item[name] for name in ("item_id", "question", "choices", "answer")}
-    for meant, options in (("right", (right, wrong)), ("wrong", (wrong, right))):
-        makers = [(meant, *of) for of in MEANS.items()] + [(NONE, *of) for of in MEANS_NONE.items()]
+    strangers = []
+    for other in items:
+        if other["group_id"] != group and other["question_type"] == kind:
+            strangers.append(_Case(_bare(other["answer"]), "", other["story"], None, draw))
+    for meant, option, other in (("right", right, wrong), ("wrong", wrong, right)):
+        makers = [(meant, operation, make) for operation, make in MEANS.items()]
+        makers += [(NONE, operation, make) for operation, make in MEANS_NONE.items()]
         for truth, operation, make in makers:
             stranger = draw.choice(strangers) if strangers else None
-            case = _Case(*map(_bare, options), item["story"], stranger, draw)
-            if text := make(case) if callable(make) else case.filled(make):
-                unit = {"unit": f"{group}/{kind}/{operation}/{meant}", "group": group}
-                made = {"text": text, "truth": truth, "operation": operation}
-                yield unit | shown | made | {"source": KNOWN}
+            case = _Case(_bare(option), _bare(other), story, stranger, draw)
+            text = make(case) if callable(make) else case.filled(make)
+            if text:
+                yield {
+                    "unit": f"{group}/{kind}/{operation}/{meant}",
+                    "group": group,
+                    "item_id": item["item_id"],
+                    "question": item["question"],
+                    "choices": item["choices"],
+                    "answer": right,
+                    "text": text,
+                    "truth": truth,
+                    "operation": operation,
+                    "source": KNOWN,
+                }
 
 
 def _bare(option: str) -> str:

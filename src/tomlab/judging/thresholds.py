@@ -32,9 +32,12 @@ def cross_validated(scores: pd.DataFrame, folds: int) -> CrossValidated:
     if len(candidates) > _MOST_CANDIDATES:
         candidates = np.quantile(candidates, np.linspace(0, 1, _MOST_CANDIDATES), method="nearest")
     candidates = np.unique(candidates)  # those of scores that differ by rounding are one
-    above = np.where(np.isnan(values)[:, None], np.nan, values[:, None] >= candidates)
-    decided = scores[["group", "unit", "truth"]].join(pd.DataFrame(above, columns=candidates))
-    return cross_validated_thresholds(decided, folds)
+    is_above = values[:, None] >= candidates
+    decisions = np.where(np.isnan(values)[:, None], np.nan, is_above)
+    units = scores[["group", "unit", "truth"]]
+    return cross_validated_thresholds(
+        units.join(pd.DataFrame(decisions, columns=candidates)), folds
+    )
 
 
 def cross_validated_thresholds(decided: pd.DataFrame, folds: int) -> CrossValidated:
@@ -46,27 +49,31 @@ def cross_validated_thresholds(decided: pd.DataFrame, folds: int) -> CrossValida
     """
     from sklearn.model_selection import GroupKFold  # slow to import
 
-    candidates = np.sort([float(name) for name in decided if isinstance(name, (int, float))])
+    units = decided[["group", "unit", "truth"]]
     groups = decided["group"].to_numpy()
-    if not 2 <= folds <= (found := len(pd.unique(groups))):
+    n_groups = decided["group"].nunique()
+    if not 2 <= folds <= n_groups:
         expected = "expected 2 folds or more and a group for each"
-        raise InputError(f"thresholds: found {found} groups for {folds} folds, {expected}")
-    truth = decided[["truth"]].astype("boolean").to_numpy(float, na_value=np.nan)
-    said = decided[list(candidates)].to_numpy(float)
-    defined = ~np.isnan(said) & ~np.isnan(truth)
-    right = pd.DataFrame(np.where(defined, said == truth, np.nan), columns=candidates)
-    by_group = right.groupby(groups, sort=False).mean()
-    if by_group.isna().all(axis=None):
+        raise InputError(f"thresholds: found {n_groups} groups for {folds} folds, {expected}")
+    decisions = decided.drop(columns=[*units]).astype(float).sort_index(axis=1)
+    truth = units["truth"].astype("boolean").astype(float)
+    is_right = decisions.eq(truth, axis=0).where(decisions.notna()).astype(float)
+    agreement = is_right[truth.notna()].groupby(groups[truth.notna()], sort=False).mean()
+    if agreement.isna().all(axis=None):
         raise InputError("thresholds: found no unit with both a truth and a decision")
+    fold = np.zeros(len(decided), dtype=int)
+    threshold = np.zeros(len(decided))
+    for number, (known, asked) in enumerate(GroupKFold(folds).split(decisions, groups=groups)):
+        fold[asked] = number
+        threshold[asked] = _best(agreement.reindex(pd.unique(groups[known])))
+    places = decisions.columns.get_indexer(threshold)
+    decision = pd.array(decisions.to_numpy()[np.arange(len(decided)), places], "boolean")
+    chosen = units.assign(decision=decision, fold=fold, threshold=threshold)
+    return CrossValidated(chosen, _best(agreement))
 
-    def best(of: pd.DataFrame) -> float:
-        agreement = of.mean()
-        equal = agreement.index[np.isclose(agreement, agreement.max())]
-        return float(equal[len(equal) // 2])
 
-    fold, threshold = np.zeros(len(decided), dtype=int), np.zeros(len(decided))
-    for number, (others, own) in enumerate(GroupKFold(folds).split(said, groups=groups)):
-        fold[own], threshold[own] = number, best(by_group.loc[pd.unique(groups[others])])
-    decision = said[np.arange(len(said)), np.searchsorted(candidates, threshold)]
-    chosen = {"decision": pd.array(decision, "boolean"), "fold": fold, "threshold": threshold}
-    return CrossValidated(decided[["group", "unit", "truth"]].assign(**chosen), best(by_group))
+def _best(agreement: pd.DataFrame) -> float:
+    """The threshold of the highest mean agreement, of several the middle one."""
+    means = agreement.mean()
+    equal = means.index[np.isclose(means, means.max())]
+    return float(equal[len(equal) // 2])

@@ -63,8 +63,13 @@ def table(chosen: pd.DataFrame) -> pd.DataFrame:
     likes several options alike gets none of these. best: whether the reader has the highest mean
     `value` of its kind, controls aside; as the best of several, that value is a bit too high.
     """
+    # Sums by number are those by name, in the same order, and much faster.
+    numbers = {name: pd.factorize(chosen[name], sort=True)[0] for name in ("group", "together")}
+    is_together = chosen["together"] != ""
     rows = []
-    for keys, answers in chosen.groupby(KEYS, sort=False):
+    for keys, answers in chosen.assign(**numbers, is_together=is_together).groupby(
+        KEYS, sort=False
+    ):
         interval = balanced_interval(answers["credit"], answers["side"], answers["group"])
         row = dict(zip(KEYS, keys, strict=True))
         row |= answers[["is_blind", "sees"]].iloc[0].to_dict()
@@ -81,7 +86,7 @@ def table(chosen: pd.DataFrame) -> pd.DataFrame:
 
 def _both_right(answers: pd.DataFrame) -> dict:
     """The share of pairs, or lists, of which all answers are right, with its interval."""
-    together = answers[answers["together"] != ""].groupby("together")
+    together = answers[answers["is_together"]].groupby("together")
     together = together.agg(credit=("credit", "min"), group=("group", "first"))
     interval = cluster_interval(together["credit"].eq(1).astype(float), together["group"])
     return {
@@ -110,22 +115,26 @@ def choices(benchmark: ModuleType, items: pd.DataFrame, method: str) -> pd.DataF
         of_kind = of_kind.reset_index(drop=True)
         # Between options that a reader likes alike a lot decides, the same for all versions.
         texts = of_kind["group"].astype(str) + of_kind["text"]
-        of_kind["lot"] = pd.util.hash_pandas_object(texts, index=False)
+        lot = pd.util.hash_pandas_object(texts, index=False)
+        question = pd.factorize(of_kind["item_id"])[0]  # grouping by numbers is faster
+        side = np.where(of_kind["side"], 1, -1)
         for reader in readers_of(of_kind, by_lines):
+            liking = pd.Series(np.round(reader.liking, 9))
+            liked = liking == liking.groupby(question).transform("max")
+            credit = of_kind["right"].where(liked).astype(float).groupby(question).transform("mean")
+            lots = pd.DataFrame({"question": question, "lot": lot})[liked].sort_values("lot")
+            drawn = lots.drop_duplicates("question").index
+            version_credit = pd.Series(np.nan, of_kind.index)
+            if reader.version is not None:
+                version_credit = (1 + np.sign(np.round(reader.version, 9)) * side) / 2
             rows = of_kind[columns].assign(
                 reader=reader.name,
                 is_blind=reader.is_blind,
                 sees=reader.sees,
-                liking=np.round(reader.liking, 9),
-                lot=of_kind["lot"],
-                version_credit=np.nan,
+                version_credit=version_credit,
+                credit=credit,
             )
-            if reader.version is not None:
-                guess = np.sign(np.round(reader.version, 9))
-                rows["version_credit"] = (1 + guess * np.where(of_kind["side"], 1, -1)) / 2
-            rows = rows[rows["liking"] == rows.groupby("item_id")["liking"].transform("max")]
-            rows["credit"] = rows.groupby("item_id")["right"].transform("mean")
-            results.append(rows.sort_values("lot").drop_duplicates("item_id"))
+            results.append(rows.loc[drawn])
     return pd.concat(results, ignore_index=True)
 
 
