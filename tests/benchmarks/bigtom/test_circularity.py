@@ -98,4 +98,6 @@ def test_regression_reads_the_twelve_cells_alone():
 def test_model_that_is_always_right_or_wrong_on_a_source_is_named(score):
     scores = simulated(templates=20)
     is_stuck = scores["model"].eq("b") & scores["source"].eq("a")
-    assert "b is always right" in circularity(scores.assign(score=scores["score"].mask(is_stuck, score)))
+    assert "b is always right" in circularity(
+        scores.assign(score=scores["score"].mask(is_stuck, score))
+    )

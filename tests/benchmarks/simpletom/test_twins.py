@@ -29,9 +29,7 @@ def items():
 
 # What can be had without the story
 
-FUNCTION_WORDS = set(
-    "the a an of to in on for and with at by it up out off into onto over".split()
-)
+FUNCTION_WORDS = set("the a an of to in on for and with at by it up out off into onto over".split())
 
 
 def content_words(text):

@@ -200,7 +200,16 @@ def test_answer_that_is_no_annotation_has_its_reason(text, reason):
 
 # Any text
 
-PIECES = ["Example ", "1", ":", "\n", "ENTITIES:", "Person X = ", "Object Z = ", "KEY INFORMATION: "]
+PIECES = [
+    "Example ",
+    "1",
+    ":",
+    "\n",
+    "ENTITIES:",
+    "Person X = ",
+    "Object Z = ",
+    "KEY INFORMATION: ",
+]
 PIECES += ["QUESTION", "CORRECT ANSWER", "(", ")", "Question ", "4", ": ", "yes", "possibly", "*"]
 
 

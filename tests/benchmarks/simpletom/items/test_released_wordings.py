@@ -165,7 +165,9 @@ def test_words_of_a_model_make_the_wordings_that_offer_them(folder):
 
 def test_shorter_word_of_two_models_counts_and_a_storys_own_comes_first():
     table = stories({"negative_judgment": ""}, {"negative_judgment": ""}, {})
-    rows = words(table[:2], "Thoughtless", "Bad") + words(table[:2], "Careless", "It was bad of her")
+    rows = words(table[:2], "Thoughtless", "Bad") + words(
+        table[:2], "Careless", "It was bad of her"
+    )
     judged = writing.with_judgments(table, rows)
     assert judged["negative_judgment"].tolist() == ["Careless", "Bad", "Wasteful"]
 
