@@ -4,11 +4,10 @@ import pandas as pd
 import pytest
 
 import figures
-from bigtom_templates import MEI
+from bigtom_templates import divers
 from tomlab import paths
 from tomlab.asking.attempts import stacked
 from tomlab.benchmarks import bigtom
-from tomlab.benchmarks.bigtom.items.templates import template_table
 
 
 @pytest.fixture
@@ -20,19 +19,15 @@ def run(tmp_path, monkeypatch):
     """
 
     def started(n, asked, source="", changed=lambda answers, items: answers, **options):
-        names = [f"Mei{letter}" for letter in "abcdefghijkl"[:n]]
-        rows = [{key: text.replace("Mei", name) for key, text in MEI.items()} for name in names]
-        rows = [row | {"template_id": name} for row, name in zip(rows, names, strict=True)]
-        for row in rows[1::2]:
-            row["source"] = source or row["source"]
-        items = bigtom.compose(template_table(rows))
+        templates = divers(n)
+        if source:
+            templates.loc[1::2, "source"] = source
+        items = bigtom.compose(templates)
         answers = {m: figures.by_baseline(bigtom, items, *how) for m, how in asked.items()}
         answers = {m: changed(table, items) for m, table in answers.items()}
         figures.write(tmp_path, monkeypatch, bigtom, items, answers)
         (tmp_path / "raw/bigtom").mkdir(parents=True)
-        stacked("template", template_table(rows)).to_parquet(
-            paths.raw("bigtom", "templates.parquet")
-        )
+        stacked("template", templates).to_parquet(paths.raw("bigtom", "templates.parquet"))
         figures.draw("bigtom", list(asked), **options)
         return tmp_path
 
@@ -125,8 +120,7 @@ def test_second_source_gives_rows_to_tables_10_11_and_12_and_a_regression(run):
     assert {"random", "omniscient"} <= set(table11.loc[table11["source"] == "this run", "model"])
     terms = pd.read_csv(results / "tables/bigtom/circularity.csv")
     own = terms[terms["source"] == "this run"]
-    assert (
-        own["term"].str.contains("]:", regex=False).sum() == 1
-    )  # the interaction of model and source
+    is_interaction = own["term"].str.contains("]:", regex=False)
+    assert is_interaction.sum() == 1
     assert own[["b", "se", "p"]].notna().all(axis=None)
     assert own["n_groups"].eq(12).all()

@@ -79,6 +79,12 @@ def requests_of(step, **options):
 
 OATS_ENTITIES = "ENTITIES: Person X = Wanja; Object Z = box of oats"
 OATS_IN_SCENARIO = f"SCENARIO: [Boxes are closed] X buys Z.\n\n{OATS_ENTITIES}\n\n"
+ANNOTATED = (
+    "Person X: Wanja\nKEY INFORMATION: The box of oats has beetles in it.\n"
+    f"Story: {TRIO[1]['story']}\n"
+    "What happens next: What will Wanja likely do next?\n"
+    "Action A: pay for the oats\nAction B: report the beetles"
+)
 
 
 @pytest.mark.parametrize(
@@ -102,12 +108,7 @@ OATS_IN_SCENARIO = f"SCENARIO: [Boxes are closed] X buys Z.\n\n{OATS_ENTITIES}\n
             "annotation",
             0,
             1,
-            [
-                "Person X: Wanja\nKEY INFORMATION: The box of oats has beetles in it.\n"
-                f"Story: {TRIO[1]['story']}\n"
-                "What happens next: What will Wanja likely do next?\n"
-                "Action A: pay for the oats\nAction B: report the beetles"
-            ],
+            [ANNOTATED],
         ),
     ],
 )
