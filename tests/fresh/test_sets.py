@@ -58,13 +58,6 @@ def test_a_card_does_not_say_the_seed_and_lets_its_holder_draw_again(run, tmp_pa
     assert "fresh.jsonl: differs" in capsys.readouterr().err
 
 
-def test_a_seed_may_stand_in_a_file(tmp_path):
-    (tmp_path / "seed").write_text(f"{SEED}\n")
-    seed = ["--seed-file", str(tmp_path / "seed")]
-    assert __main__.main(["draw", "--pairs", "3", "--out", str(tmp_path), *seed]) == 0
-    assert __main__.main(["check", str(tmp_path / "fresh.card.json"), *seed]) == 0
-
-
 @pytest.mark.parametrize(
     ("pairs", "folder", "seed", "fault"),
     [

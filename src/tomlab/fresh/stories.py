@@ -57,10 +57,10 @@ def draw(seed: str, cell: Cell, number: int) -> Pair:
     """The pair of this number, which depends on version, seed, cell and number alone. Scenes take
     turns in an order drawn by lot. Errors: `InputError` if no pair is found whose key changes.
     """
-    place = "hidden" if cell.hidden else "seen"
-    name = f"{cell.order}-{cell.changes}-{place}-{number}"
+    seen = "hidden" if cell.hidden else "seen"
+    name = f"{cell.order}-{cell.changes}-{seen}-{number}"
     scenes = list(WORDS["scenes"])
-    random.Random(f"{VERSION}/{seed}/{place}/{cell.order}/{cell.changes}").shuffle(scenes)
+    random.Random(f"{VERSION}/{seed}/{seen}/{cell.order}/{cell.changes}").shuffle(scenes)
     rng = random.Random(f"{VERSION}/{seed}/{name}")
     for _ in range(TRIES):
         pair = _draft(rng, name, cell, scenes[number % len(scenes)])
@@ -95,13 +95,14 @@ def _draft(rng: random.Random, name: str, cell: Cell, scene: str) -> Pair:
     }
     sentences = [fill(rng.choice(WORDS[part]), fields) for part in ("openings", "beginnings")]
     events = []
-    place, other = containers
+    container, empty_container = containers
     ways = _draw_ways(rng, cell)
     for way in ways:
         if events:
             sentences.append(rng.choice(WORDS["together"]))
             events += returns(events)
-        fields |= {"from": place, "to": other, "one": errands.pop(), "two": errands.pop()}
+        fields |= {"from": container, "to": empty_container}
+        fields |= {"one": errands.pop(), "two": errands.pop()}
         fields["act"] = acts.pop()
         fields["move"] = fill(moves.pop(), fields)
         letters = rng.choice((_IN_ORDER, _EXCHANGED))
@@ -109,9 +110,9 @@ def _draft(rng: random.Random, name: str, cell: Cell, scene: str) -> Pair:
             fields[letter] = f"{{{person}}}"
         way_words = WORDS["ways"][way]
         sentences += [fill(text, fields) for text in rng.choice(way_words["texts"])]
-        events += [_event(step, letters, thing, other) for step in way_words["events"]]
+        events += [_event(step, letters, thing, empty_container) for step in way_words["events"]]
         if not way_words.get("misleads"):
-            place, other = other, place
+            container, empty_container = empty_container, container
     ending = rng.choice((0, 1))
     people = draw_people(rng)
     sentences += rng.sample(words["ends"], ending)
@@ -179,9 +180,9 @@ def changing_chains(pair: Pair) -> list[Chain]:
     for names, values in believed.items():
         if len(names) != order or CALLER in names:
             continue
-        place = values[pair.thing]
-        place_in_twin = believed_in_twin[names][pair.thing]
-        if place and place_in_twin and place != place_in_twin:
+        container = values[pair.thing]
+        container_in_twin = believed_in_twin[names][pair.thing]
+        if container and container_in_twin and container != container_in_twin:
             chains.append(tuple(letters[name] for name in names))
     return chains
 
@@ -197,15 +198,11 @@ def people_of(pair: Pair, is_twin: bool) -> dict[str, str]:
 def story_of(pair: Pair, is_twin: bool) -> Story:
     """The events of one of the two stories."""
     people = people_of(pair, is_twin)
-    events = [
-        replace(
-            event,
-            who=people[event.who],
-            to=tuple(people[letter] for letter in event.to),
-            secretly=tuple(people[letter] for letter in event.secretly),
-        )
-        for event in pair.events
-    ]
+    events = []
+    for event in pair.events:
+        listeners = tuple(people[letter] for letter in event.to)
+        onlookers = tuple(people[letter] for letter in event.secretly)
+        events.append(replace(event, who=people[event.who], to=listeners, secretly=onlookers))
     present = tuple(people[letter] for letter in "ABM")
     has_caller = any(CALLER in event.to for event in events)
     everybody = (*present, CALLER) if has_caller else present
