@@ -51,8 +51,8 @@ def test_figures_and_tables_have_the_papers_numbers_and_this_runs(run):
     table7 = pd.read_csv(results / "tables/bigtom/table7.csv")
     marked = table7.query("model == 'claude-2' and method == '1-shot' and mark == '*'")
     assert "forward_action" in set(marked["variable"])
-    told = set(table7.loc[table7["source"] == "this run", "model"])
-    assert told == {"mine", "random", "shallow reader"}
+    models = set(table7.loc[table7["source"] == "this run", "model"])
+    assert models == {"mine", "random", "shallow reader"}
     pairs = pd.read_csv(results / "figures/bigtom/differences.csv")
     assert {"mine − random", "1-shot − 0-shot"} <= set(pairs["pair"])
 
@@ -90,8 +90,8 @@ def test_protocols_number_and_the_one_by_text_stand_beside_each_other(run):
     values = both.query(cell).groupby("answers")["value"].unique().map(list).to_dict()
     assert values == {"the protocol": [0], "answers without a key by text": [1]}
     table7 = pd.read_csv(results / "tables/bigtom/table7.csv")
-    own = table7.query("variable == 'forward_belief' and contingency == 'tb_and_fb'")
-    shown = own[own["model"].str.startswith("mine")].groupby("model")["value"].unique()
+    rows = table7.query("variable == 'forward_belief' and contingency == 'tb_and_fb'")
+    shown = rows[rows["model"].str.startswith("mine")].groupby("model")["value"].unique()
     assert shown.map(list).to_dict() == {
         "mine": [0],
         "mine, answers without a key by text": [1],
@@ -113,13 +113,13 @@ def test_second_source_gives_rows_to_tables_10_11_and_12_and_a_regression(run):
     results = run(12, asked, source="llm:claude-2")
     for name, column in (("table10", "data_source"), ("table12", "templates_of")):
         table = pd.read_csv(results / f"tables/bigtom/{name}.csv")
-        own = table[table["source"] == "this run"]
-        assert {"released:fig5", "llm:claude-2"} <= set(own[column]), name
+        rows = table[table["source"] == "this run"]
+        assert {"released:fig5", "llm:claude-2"} <= set(rows[column]), name
     table11 = pd.read_csv(results / "tables/bigtom/table11.csv")
     assert {"random", "omniscient"} <= set(table11.loc[table11["source"] == "this run", "model"])
     terms = pd.read_csv(results / "tables/bigtom/circularity.csv")
-    own = terms[terms["source"] == "this run"]
-    is_interaction = own["term"].str.contains("]:", regex=False)
+    rows = terms[terms["source"] == "this run"]
+    is_interaction = rows["term"].str.contains("]:", regex=False)
     assert is_interaction.sum() == 1
-    assert own[["b", "se", "p"]].notna().all(axis=None)
-    assert own["n_groups"].eq(12).all()
+    assert rows[["b", "se", "p"]].notna().all(axis=None)
+    assert rows["n_groups"].eq(12).all()
