@@ -87,6 +87,13 @@ DECLINES = "declines to answer"
         ("b) Mei dives.", "0-shot-cot", "stop", "correct", LEADS),
         ("a) is unlikely, so b).", "0-shot-cot", "stop", "unparsed", NO_ANSWER_IS),
         ("a)\n\nThe answer is b).", "0-shot-cot", "stop", "unparsed", "names both options"),
+        (
+            "b)Wait, b)(a)",
+            "0-shot-cot",
+            "stop",
+            "unparsed",
+            f'{SEVERAL} behind "answer is" or the like',
+        ),
         ("b) would be right if", "0-shot-cot", "length", "truncated", CUT_OFF),
         ("Thought: b). Answer: (b", "0-shot-cot", "length", "correct", BEHIND),
     ],
