@@ -81,18 +81,7 @@ def _draft(rng: random.Random, name: str, cell: Cell, scene: str) -> Pair:
     acts = rng.sample(words["acts"], cell.changes)
     errands = rng.sample(words["errands"], 2 * cell.changes)
     moves = rng.sample(thing_words["moves"], cell.changes)
-    first, second, third = rng.sample("ABM", 3)
-    fields = {
-        "all": f"{{{first}}}, {{{second}}}, and {{{third}}}",
-        "at": words["at"],
-        "spot": words["spot"],
-        "aside": rng.choice(words["asides"]),
-        "thing": thing,
-        "plan": thing_words["plan"],
-        "keep": thing_words["keep"],
-        "call": thing_words["call"],
-        "first": containers[0],
-    }
+    fields = _scene_fields(rng, words, thing, containers[0])
     sentences = [fill(rng.choice(WORDS[part]), fields) for part in ("openings", "beginnings")]
     events = []
     container, empty_container = containers
@@ -118,18 +107,22 @@ def _draft(rng: random.Random, name: str, cell: Cell, scene: str) -> Pair:
     sentences += rng.sample(words["ends"], ending)
     question = WORDS["questions"][min(cell.order, 2)][0]
     return Pair(
-        name,
-        cell,
-        scene,
-        people,
-        thing,
-        containers,
-        tuple(sentences),
-        tuple(events),
-        tuple(ways),
-        ending,
+        *(name, cell, scene, people, thing, containers),
+        sentences=tuple(sentences),
+        events=tuple(events),
+        ways=tuple(ways),
+        ending=ending,
         question=fill(question, {"thing": thing}),
     )
+
+
+def _scene_fields(rng: random.Random, words: Mapping, thing: str, container: str) -> dict[str, str]:
+    """What sentences say of the scene, of who is there and of the thing."""
+    first, second, third = rng.sample("ABM", 3)
+    fields = {name: words["things"][thing][name] for name in ("plan", "keep", "call")}
+    fields |= {"at": words["at"], "spot": words["spot"], "aside": rng.choice(words["asides"])}
+    fields["all"] = f"{{{first}}}, {{{second}}}, and {{{third}}}"
+    return fields | {"thing": thing, "first": container}
 
 
 def _draw_ways(rng: random.Random, cell: Cell) -> list[str]:
