@@ -1,6 +1,5 @@
 """The tracker of beliefs against stories derived by hand and against possible worlds."""
 
-from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -19,44 +18,20 @@ OF_A_THING = ("move", "look", "peek", "say")
 
 def story_of(record):
     """A story as the file gives it."""
-    events = (
-        {name: tuple(part) if isinstance(part, list) else part for name, part in event.items()}
-        for event in record["events"]
-    )
-    return Story(
-        people=tuple(record["people"]),
-        present=tuple(record["present"]),
-        things=record["things"],
-        events=tuple(Event(**event) for event in events),
-    )
-
-
-def told(record, found):
-    """The values of the chains that a story of the file names."""
-    return {
-        thing: {chain: found[tuple(chain.split())][thing] for chain in chains}
-        for thing, chains in record["beliefs"].items()
-    }
+    events = []
+    for fields in record["events"]:
+        lists = {name: tuple(part) for name, part in fields.items() if isinstance(part, list)}
+        events.append(Event(**fields | lists))
+    return Story(tuple(record["people"]), tuple(record["present"]), record["things"], tuple(events))
 
 
 @pytest.mark.parametrize("program", [beliefs, worlds.values])
 @pytest.mark.parametrize("record", STORIES, ids=lambda record: record["name"])
 def test_beliefs_are_those_derived_by_hand(record, program):
-    assert told(record, program(story_of(record))) == record["beliefs"]
-
-
-def test_the_stories_cover_the_language():
-    kinds = [event["kind"] for record in STORIES for event in record["events"]]
-    assert len(STORIES) >= 60
-    assert {kind for kind in kinds if kinds.count(kind) >= 8} == {
-        *("enter", "leave", "distract", "attend", "move", "look", "peek", "say")
-    }
-    orders = [
-        {len(chain.split()) for chains in record["beliefs"].values() for chain in chains}
-        for record in STORIES
-    ]
-    assert sum(3 in each for each in orders) >= 15
-    assert sum(4 in each for each in orders) >= 10
+    held = program(story_of(record))
+    for thing, chains in record["beliefs"].items():
+        for chain, value in chains.items():
+            assert held[tuple(chain.split())][thing] == value
 
 
 @st.composite
@@ -65,7 +40,9 @@ def stories(draw):
     people = ("Ann", "Ben", "Cy", "Dee")[: draw(st.integers(2, 4))]
     things = ("key", "cup")[: draw(st.integers(1, 2))]
     present = draw(some(people))
-    there, attentive, events = set(present), set(present), []
+    there = set(present)
+    attentive = set(present)
+    events = []
     for _ in range(draw(st.integers(0, 8))):
         can = able(people, there, attentive)
         kind = draw(st.sampled_from(list(can)))
@@ -93,9 +70,8 @@ def stories(draw):
 
 def some(people, at_least=0):
     """A strategy for some of these people."""
-    sizes = range(at_least, len(people) + 1)
-    groups = [group for size in sizes for group in combinations(sorted(people), size)]
-    return st.sampled_from(groups)
+    people = st.sampled_from(sorted(people)) if people else st.nothing()
+    return st.lists(people, min_size=at_least, unique=True).map(tuple)
 
 
 def able(people, there, attentive):
@@ -114,7 +90,7 @@ def able(people, there, attentive):
     return {kind: sorted(who) for kind, who in can.items() if who}
 
 
-@settings(max_examples=2_000, derandomize=True, deadline=None)
+@settings(max_examples=300, derandomize=True, deadline=None)
 @given(stories())
 def test_the_tracker_agrees_with_possible_worlds(story):
     views = views_at_end(story)
@@ -122,39 +98,33 @@ def test_the_tracker_agrees_with_possible_worlds(story):
     assert by_chain == worlds.held(story)
 
 
-LOOK = Event("look", who="Ann", thing="key")
-ABSORBED = Event("distract", who="Dee")
+TO_SAY = {"who": "Ann", "thing": "key", "value": "jar"}
 
 
 @pytest.mark.parametrize(
-    "bad",
+    "event",
     [
         Event("enter", who="Ann"),
-        Event("move", who="Ann", thing="cup", value="jar"),
-        Event("move", who="Cy", thing="key", value="jar"),
-        Event("say", who="Ann", thing="key", value="jar", to=("Ann",)),
-        Event("move", who="Ann", thing="key", value="jar", secretly=("Ben",)),
-        Event("look", who="Cy", thing="key"),
+        Event("enter", who="Cy", secretly=("Cy",)),
         Event("leave", who="Cy"),
         Event("leave", who="Eve"),
         Event("dance", who="Ann"),
-        Event("peek", who="Ann", thing="key"),
         Event("attend", who="Ann"),
         Event("distract", who="Dee"),
-        Event("say", who="Ann", thing="key", value="jar"),
-        Event("say", who="Ann", thing="key", value="jar", to=("Cy", "Cy")),
-        Event("say", who="Ann", thing="key", value="jar", to=("Cy",), secretly=("Cy",)),
-        Event("enter", who="Cy", secretly=("Cy",)),
+        Event("look", who="Cy", thing="key"),
+        Event("peek", who="Ann", thing="key"),
+        Event("move", who="Ann", thing="cup", value="jar"),
+        Event("move", who="Cy", thing="key", value="jar"),
+        Event("move", **TO_SAY, secretly=("Ben",)),
+        Event("say", **TO_SAY),
+        Event("say", **TO_SAY, to=("Ann",)),
+        Event("say", **TO_SAY, to=("Cy", "Cy")),
+        Event("say", **TO_SAY, to=("Cy",), secretly=("Cy",)),
     ],
-    ids=lambda event: f"{event.kind} {event.who}",
+    ids=str,
 )
-def test_a_bad_story_is_refused_with_the_number_of_its_event(bad):
-    with pytest.raises(InputError, match=r"\b3\b"):
-        beliefs(
-            Story(
-                people=("Ann", "Ben", "Cy", "Dee"),
-                present=("Ann", "Ben", "Dee"),
-                things={"key": "tin"},
-                events=(LOOK, ABSORBED, bad, LOOK),
-            )
-        )
+def test_an_event_that_cannot_happen_is_refused_with_its_number(event):
+    events = (Event("look", who="Ann", thing="key"), Event("distract", who="Dee"), event)
+    people = ("Ann", "Ben", "Cy", "Dee")
+    with pytest.raises(InputError, match="event 3"):
+        beliefs(Story(people, ("Ann", "Ben", "Dee"), {"key": "tin"}, events))

@@ -1,4 +1,10 @@
-"""A template to test with: the paper's own."""
+"""Templates to test with: the paper's own, and the same under other names."""
+
+from string import ascii_lowercase
+
+import pandas as pd
+
+from tomlab.benchmarks.bigtom.items.templates import template_table
 
 # Fig. 5 of the paper, with the full stop that its last line lacks.
 MEI = {
@@ -34,3 +40,12 @@ MEI = {
     "mechanism": "",
     "medium": "",
 }
+
+
+def divers(count: int, **changes: str) -> pd.DataFrame:
+    """Templates like Mei's of so many divers of other names, by which they are called."""
+    rows = []
+    for letter in ascii_lowercase[:count]:
+        row = {field: text.replace("Mei", f"Mei{letter}") for field, text in MEI.items()}
+        rows.append(row | {"template_id": f"Mei{letter}"} | changes)
+    return template_table(rows)

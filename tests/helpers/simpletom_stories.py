@@ -23,7 +23,8 @@ OATS = {
     "aware_action": "report the beetles",
     "negative_judgment": "Wasteful",
 }
-
+# The second sentence of a twin, in which person X perceives what the story keeps from her.
+PERCEIVED = "At the till, Wanja brushes the beetles off her sleeve."
 
 OURS = DATA / "simpletom" / "questions"
 

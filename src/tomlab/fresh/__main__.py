@@ -11,7 +11,6 @@ from pathlib import Path
 
 from tomlab.errors import InputError
 from tomlab.fresh import sets
-from tomlab.records.files import read_text
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -22,17 +21,16 @@ def main(arguments: list[str] | None = None) -> int:
     check = commands.add_parser("check")
     for command in (draw, check):
         # The seed itself is no argument: shells keep a history, and others see running commands.
-        seed = command.add_mutually_exclusive_group(required=True)
-        seed.add_argument("--seed-env", help="the variable of the environment that has the seed")
-        seed.add_argument("--seed-file", type=Path, help="the file that has the seed")
+        variable = "the variable of the environment that has the seed"
+        command.add_argument("--seed-env", required=True, help=variable)
     draw.add_argument("--pairs", type=int, default=200, help="pairs of stories (default: 200)")
     draw.add_argument("--out", type=Path, required=True, help="the folder to write to")
     check.add_argument("card", type=Path)
     args = parser.parse_args(arguments)
     try:
-        if args.seed_env and args.seed_env not in os.environ:
+        if args.seed_env not in os.environ:
             raise InputError(f"{args.seed_env}: no such variable in the environment")
-        seed = os.environ[args.seed_env] if args.seed_env else read_text(args.seed_file).strip()
+        seed = os.environ[args.seed_env]
         if args.command == "check":
             print(sets.check(seed, args.card), "is what the seed draws")
         else:

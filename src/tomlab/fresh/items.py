@@ -61,7 +61,9 @@ def read_items(path: Path | str) -> pd.DataFrame:
     problems += unfit(records, Item, "item_id", "line")
     refuse(problems, str(path))
     items = [Item.model_validate(record) for _, record in records]
-    refuse([problem for item in items for problem in key_problems(item)], str(path))
+    for item in items:
+        problems += key_problems(item)
+    refuse(problems, str(path))
     return table(items)
 
 
@@ -75,23 +77,24 @@ def key_problems(item: Item) -> list[str]:
     if item.thing not in item.record.things:
         return [f"{item.item_id}, field thing: found {item.thing!r}, which is not in the record"]
     try:
-        held = beliefs(item.record, item.order)
+        believed = beliefs(item.record, item.order)
     except InputError as error:
         return [f"{item.item_id}, field record: {error}"]
     chain = tuple(item.chain)
-    if len(chain) != item.order or chain not in held:
+    if len(chain) != item.order or chain not in believed:
         expected = f"expected {item.order} people of the record, none beside himself or herself"
         return [f"{item.item_id}, field chain: found {item.chain}, {expected}"]
     option_of = dict(zip(item.containers, item.choices, strict=True))
-    answer = option_of.get(held[chain][item.thing], "an option for where it is")
-    reality = option_of.get(held[()][item.thing], "an option for where it is")
+    answer = option_of.get(believed[chain][item.thing], "an option for where it is")
+    reality = option_of.get(believed[()][item.thing], "an option for where it is")
     expected = {"answer": answer, "reality": reality, "control": item.order == 0}
     expected["condition"] = condition_of(item.order, answer == reality)
-    return [
-        f"{item.item_id}, field {field}: found {getattr(item, field)!r}, expected {value!r}"
-        for field, value in expected.items()
-        if getattr(item, field) != value
-    ]
+    problems = []
+    for field, value in expected.items():
+        if getattr(item, field) != value:
+            found = f"found {getattr(item, field)!r}, expected {value!r}"
+            problems.append(f"{item.item_id}, field {field}: {found}")
+    return problems
 
 
 def condition_of(order: int, is_true: bool) -> str:

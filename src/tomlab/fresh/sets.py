@@ -72,8 +72,8 @@ def check(seed: str, path: Path) -> Path:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: expected the card of a fresh set ({error})") from None
     with TemporaryDirectory() as folder:
-        again = write_set(seed, card.pairs, Path(folder)).parent
-        names = (FILE, CARD)
-        apart = [name for name in names if read_text(again / name) != read_text(path.parent / name)]
-    refuse([f"{name}: differs from what the seed draws" for name in apart], str(path.parent))
+        write_set(seed, card.pairs, Path(folder))
+        for name in (FILE, CARD):
+            if read_text(Path(folder, name)) != read_text(path.parent / name):
+                raise InputError(f"{path.parent}: {name}: differs from what the seed draws")
     return path

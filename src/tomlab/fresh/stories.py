@@ -57,10 +57,10 @@ def draw(seed: str, cell: Cell, number: int) -> Pair:
     """The pair of this number, which depends on version, seed, cell and number alone. Scenes take
     turns in an order drawn by lot. Errors: `InputError` if no pair is found whose key changes.
     """
-    place = "hidden" if cell.hidden else "seen"
-    name = f"{cell.order}-{cell.changes}-{place}-{number}"
+    seen = "hidden" if cell.hidden else "seen"
+    name = f"{cell.order}-{cell.changes}-{seen}-{number}"
     scenes = list(WORDS["scenes"])
-    random.Random(f"{VERSION}/{seed}/{place}/{cell.order}/{cell.changes}").shuffle(scenes)
+    random.Random(f"{VERSION}/{seed}/{seen}/{cell.order}/{cell.changes}").shuffle(scenes)
     rng = random.Random(f"{VERSION}/{seed}/{name}")
     for _ in range(TRIES):
         pair = _draft(rng, name, cell, scenes[number % len(scenes)])
@@ -73,68 +73,72 @@ def draw(seed: str, cell: Cell, number: int) -> Pair:
 
 
 def _draft(rng: random.Random, name: str, cell: Cell, scene: str) -> Pair:
-    """A pair that asks about nobody yet."""
+    """A pair that asks about nobody yet. The order of the draws is a part of `VERSION`."""
     words = WORDS["scenes"][scene]
     thing = rng.choice(list(words["things"]))
-    about_thing = words["things"][thing]
-    containers = tuple(rng.sample(about_thing["places"], 2))
-    place, other = containers
+    thing_words = words["things"][thing]
+    containers = tuple(rng.sample(thing_words["places"], 2))
     acts = rng.sample(words["acts"], cell.changes)
     errands = rng.sample(words["errands"], 2 * cell.changes)
-    moves = rng.sample(about_thing["moves"], cell.changes)
-    first, second, third = rng.sample("ABM", 3)
-    fields = {
-        "all": f"{{{first}}}, {{{second}}}, and {{{third}}}",
-        "at": words["at"],
-        "spot": words["spot"],
-        "aside": rng.choice(words["asides"]),
-        "thing": thing,
-        "plan": about_thing["plan"],
-        "keep": about_thing["keep"],
-        "call": about_thing["call"],
-        "first": place,
-    }
+    moves = rng.sample(thing_words["moves"], cell.changes)
+    fields = _scene_fields(rng, words, thing, containers[0])
     sentences = [fill(rng.choice(WORDS[part]), fields) for part in ("openings", "beginnings")]
     events = []
-    possible = [way for way, about in WORDS["ways"].items() if about["seen"] != cell.hidden]
-    ways = rng.sample(possible, cell.changes)
+    container, empty_container = containers
+    ways = _draw_ways(rng, cell)
     for way in ways:
-        about = WORDS["ways"][way]
         if events:
             sentences.append(rng.choice(WORDS["together"]))
             events += returns(events)
-        fields |= {"from": place, "to": other, "one": errands.pop(), "two": errands.pop()}
-        fields |= {"act": acts.pop(), "move": fill(moves.pop(), fields)}
+        fields |= {"from": container, "to": empty_container}
+        fields |= {"one": errands.pop(), "two": errands.pop()}
+        fields["act"] = acts.pop()
+        fields["move"] = fill(moves.pop(), fields)
         letters = rng.choice((_IN_ORDER, _EXCHANGED))
-        fields |= {letter: f"{{{letters[letter]}}}" for letter in letters}
-        sentences += [fill(text, fields) for text in rng.choice(about["texts"])]
-        events += [_event(step, letters, thing, other) for step in about["events"]]
-        if not about.get("misleads"):
-            place, other = other, place
+        for letter, person in letters.items():
+            fields[letter] = f"{{{person}}}"
+        way_words = WORDS["ways"][way]
+        sentences += [fill(text, fields) for text in rng.choice(way_words["texts"])]
+        events += [_event(step, letters, thing, empty_container) for step in way_words["events"]]
+        if not way_words.get("misleads"):
+            container, empty_container = empty_container, container
     ending = rng.choice((0, 1))
+    people = draw_people(rng)
+    sentences += rng.sample(words["ends"], ending)
+    question = WORDS["questions"][min(cell.order, 2)][0]
     return Pair(
-        name=name,
-        cell=cell,
-        scene=scene,
-        people=draw_people(rng),
-        thing=thing,
-        containers=containers,
-        sentences=(*sentences, *rng.sample(words["ends"], ending)),
+        *(name, cell, scene, people, thing, containers),
+        sentences=tuple(sentences),
         events=tuple(events),
         ways=tuple(ways),
         ending=ending,
-        question=fill(WORDS["questions"][min(cell.order, 2)][0], {"thing": thing}),
+        question=fill(question, {"thing": thing}),
     )
+
+
+def _scene_fields(rng: random.Random, words: Mapping, thing: str, container: str) -> dict[str, str]:
+    """What sentences say of the scene, of who is there and of the thing."""
+    first, second, third = rng.sample("ABM", 3)
+    fields = {name: words["things"][thing][name] for name in ("plan", "keep", "call")}
+    fields |= {"at": words["at"], "spot": words["spot"], "aside": rng.choice(words["asides"])}
+    fields["all"] = f"{{{first}}}, {{{second}}}, and {{{third}}}"
+    return fields | {"thing": thing, "first": container}
+
+
+def _draw_ways(rng: random.Random, cell: Cell) -> list[str]:
+    """A way for each change to become known, others seeing it or not as the cell says."""
+    possible = [way for way, words in WORDS["ways"].items() if words["seen"] != cell.hidden]
+    return rng.sample(possible, cell.changes)
 
 
 def draw_people(rng: random.Random) -> dict[str, str]:
     """Names and pronouns of A, B and M; those of A and B are alike, and M has others."""
-    pronoun, other = rng.sample(list(WORDS["names"]), 2)
-    name_a, name_b = rng.sample(WORDS["names"][pronoun], 2)
-    name_m = rng.choice(WORDS["names"][other])
+    of_two, of_mover = rng.sample(list(WORDS["names"]), 2)
+    name_a, name_b = rng.sample(WORDS["names"][of_two], 2)
+    name_m = rng.choice(WORDS["names"][of_mover])
     people = {"A": name_a, "B": name_b, "M": name_m, "D": CALLER}
-    for letter, own_pronoun in (("A", pronoun), ("B", pronoun), ("M", other)):
-        for form, word in WORDS["pronouns"][own_pronoun].items():
+    for letter, pronoun in {"A": of_two, "B": of_two, "M": of_mover}.items():
+        for form, word in WORDS["pronouns"][pronoun].items():
             people[letter + form] = word
     return people
 
@@ -155,21 +159,23 @@ def _event(step: str, letters: Mapping[str, str], thing: str, value: str) -> Eve
 
 def returns(events: Iterable[Event]) -> list[Event]:
     """The events by which everybody is back who is away or busy after these events."""
-    last = {event.who: event.kind for event in events}
-    return [Event(_BACK[kind], who) for who, kind in last.items() if kind in _BACK]
+    last_deeds = {event.who: event.kind for event in events}
+    return [Event(_BACK[deed], person) for person, deed in last_deeds.items() if deed in _BACK]
 
 
 def changing_chains(pair: Pair) -> list[Chain]:
     """The chains of people whose belief at the end is another one in the twin."""
-    held, held_by_twin = (
-        beliefs(story_of(pair, is_twin), pair.cell.order) for is_twin in (False, True)
-    )
+    order = pair.cell.order
+    believed = beliefs(story_of(pair, is_twin=False), order)
+    believed_in_twin = beliefs(story_of(pair, is_twin=True), order)
     letters = {pair.people[letter]: letter for letter in "ABM"}
     chains = []
-    for names, values in held.items():
-        both = {values[pair.thing], held_by_twin[names][pair.thing]}
-        is_asked = len(names) == pair.cell.order and CALLER not in names
-        if is_asked and len(both) == 2 and None not in both:
+    for names, values in believed.items():
+        if len(names) != order or CALLER in names:
+            continue
+        container = values[pair.thing]
+        container_in_twin = believed_in_twin[names][pair.thing]
+        if container and container_in_twin and container != container_in_twin:
             chains.append(tuple(letters[name] for name in names))
     return chains
 
@@ -185,15 +191,11 @@ def people_of(pair: Pair, is_twin: bool) -> dict[str, str]:
 def story_of(pair: Pair, is_twin: bool) -> Story:
     """The events of one of the two stories."""
     people = people_of(pair, is_twin)
-    events = [
-        replace(
-            event,
-            who=people[event.who],
-            to=tuple(people[letter] for letter in event.to),
-            secretly=tuple(people[letter] for letter in event.secretly),
-        )
-        for event in pair.events
-    ]
+    events = []
+    for event in pair.events:
+        listeners = tuple(people[letter] for letter in event.to)
+        onlookers = tuple(people[letter] for letter in event.secretly)
+        events.append(replace(event, who=people[event.who], to=listeners, secretly=onlookers))
     present = tuple(people[letter] for letter in "ABM")
     has_caller = any(CALLER in event.to for event in events)
     everybody = (*present, CALLER) if has_caller else present
@@ -209,8 +211,9 @@ def items_of(pair: Pair) -> list[Item]:
     items = []
     for number, is_twin in enumerate((False, True)):
         story = story_of(pair, is_twin)
-        held = beliefs(story, pair.cell.order)
-        answer, reality = (held[chain][pair.thing] for chain in (tuple(names), ()))
+        believed = beliefs(story, pair.cell.order)
+        answer = believed[tuple(names)][pair.thing]
+        reality = believed[()][pair.thing]
         item = Item(
             benchmark="fresh",
             item_id=f"{pair.name}/{number}",

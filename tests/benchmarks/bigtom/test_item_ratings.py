@@ -29,17 +29,17 @@ def constructed(lower_by: dict[str, float], seed: int = 0, people: int = 10) -> 
 
 def aggregate(rated: pd.DataFrame) -> pd.DataFrame:
     rated = ratings.with_aggregate(rated)
-    found = ratings.contrasts(rated[rated["measure"] == ratings.AGGREGATE])
-    return found[found["measure"] == ratings.AGGREGATE].set_index("contrast")
+    table = ratings.contrasts(rated[rated["measure"] == ratings.AGGREGATE])
+    return table[table["measure"] == ratings.AGGREGATE].set_index("contrast")
 
 
 def coverage(lower_by: dict[str, float], truth: dict[str, float]) -> list[bool]:
     """Whether each interval of four sets of ratings holds the truth; one in twenty may miss."""
     holds = []
     for seed in range(4):
-        found = aggregate(constructed(lower_by, seed))
+        table = aggregate(constructed(lower_by, seed))
         for contrast, value in truth.items():
-            holds.append(found.at[contrast, "ci_low"] < value < found.at[contrast, "ci_high"])
+            holds.append(table.at[contrast, "ci_low"] < value < table.at[contrast, "ci_high"])
     return holds
 
 
@@ -54,28 +54,26 @@ def test_intervals_hold_zero_where_sources_are_alike():
 
 
 def test_a_large_effect_is_told_from_none():
-    found = aggregate(constructed({"socialIQa": 1.5}))
-    assert found.at["BigToM-socialIQa", "ci_low"] > 0
-    assert found.at["socialIQa-Expert", "ci_high"] < 0
+    table = aggregate(constructed({"socialIQa": 1.5}))
+    assert table.at["BigToM-socialIQa", "ci_low"] > 0
+    assert table.at["socialIQa-Expert", "ci_high"] < 0
 
 
 def test_each_measure_has_its_own_contrasts():
     rated = constructed({})
     is_lower = rated["measure"].eq("unambiguous") & rated["source"].eq("socialIQa")
     rated.loc[is_lower, "rating"] = 1.0
-    found = ratings.contrasts(rated).query("contrast == 'BigToM-socialIQa'")
-    found = found.set_index("measure")["value"]
-    assert found["unambiguous"] > 2
-    assert abs(found["understandability"]) < 0.5
+    table = ratings.contrasts(rated).query("contrast == 'BigToM-socialIQa'")
+    table = table.set_index("measure")["value"]
+    assert table["unambiguous"] > 2
+    assert abs(table["understandability"]) < 0.5
 
 
 def test_an_item_that_few_rated_tells_less_than_its_number_of_ratings():
-    """Twice the people on the same items do not halve the error: items are a sample, too."""
-    few, many = (aggregate(constructed({}, 3, people)) for people in (8, 32))
-    width = [
-        found.loc["BigToM-Expert", ["ci_low", "ci_high"]].diff().iloc[1] for found in (few, many)
-    ]
-    assert width[1] > 0.5 * width[0]
+    """Four times the people on the same items do not halve the error: items are a sample, too."""
+    few = aggregate(constructed({}, 3, people=8)).loc["BigToM-Expert"]
+    many = aggregate(constructed({}, 3, people=32)).loc["BigToM-Expert"]
+    assert many["ci_high"] - many["ci_low"] > 0.5 * (few["ci_high"] - few["ci_low"])
 
 
 @pytest.mark.parametrize("only", ["one source", "one person", "one item a source"])
@@ -87,22 +85,22 @@ def test_ratings_that_cannot_tell_get_a_reason_and_no_number(only):
         rated = rated[rated["participant"] == "p0"]
     else:
         rated = rated[rated["item_id"].str.endswith("-0")]
-    found = ratings.contrasts(ratings.with_aggregate(rated))
-    assert found["value"].isna().all()
-    assert found["reason"].ne("").all()
+    table = ratings.contrasts(ratings.with_aggregate(rated))
+    assert table["value"].isna().all()
+    assert table["reason"].ne("").all()
 
 
 def test_two_sources_have_the_one_contrast_between_them():
     rated = constructed({"Expert": 0.5})
-    found = aggregate(rated[rated["source"] != "socialIQa"])
-    assert found["value"].notna().tolist() == [False, True, False]
+    table = aggregate(rated[rated["source"] != "socialIQa"])
+    assert table["value"].notna().tolist() == [False, True, False]
 
 
 def test_the_aggregate_is_of_those_who_rated_an_item_on_all_three():
     rated = constructed({}).query("not (participant == 'p0' and measure == 'unambiguous')")
-    found = ratings.with_aggregate(rated).query("measure == 'aggregate'")
-    assert "p0" not in set(found["participant"])
-    assert len(found) == 9 * sum(SOURCES.values())
+    table = ratings.with_aggregate(rated).query("measure == 'aggregate'")
+    assert "p0" not in set(table["participant"])
+    assert len(table) == 9 * sum(SOURCES.values())
 
 
 # The form
@@ -115,11 +113,11 @@ def test_ratings_are_read_with_the_sources_of_their_items(tmp_path):
         encoding="utf-8",
     )
     items.write_text("item_id,source,data_source\ntheirs-1,Expert,Ullman\n", encoding="utf-8")
-    found = ratings.read(form, items, {"ours/1"})
-    assert found["source"].tolist() == ["BigToM", "Expert"]
-    assert found["data_source"].tolist() == ["", "Ullman"]
-    assert found["rating"].tolist() == [5.0, 2.0]
-    assert found["measure"].tolist() == ["coherent_question_answer", "unambiguous"]
+    table = ratings.read(form, items, {"ours/1"})
+    assert table["source"].tolist() == ["BigToM", "Expert"]
+    assert table["data_source"].tolist() == ["", "Ullman"]
+    assert table["rating"].tolist() == [5.0, 2.0]
+    assert table["measure"].tolist() == ["coherent_question_answer", "unambiguous"]
 
 
 @pytest.mark.parametrize(
@@ -163,20 +161,20 @@ needs_data = pytest.mark.skipif(
 
 @needs_data
 def test_the_preprints_contrasts_are_those_of_its_peoples_totals():
-    found = ratings.contrasts_of_totals(paper.PUBLICATION.read("people_ratings"))
-    found = found.query("measure == 'aggregate'").set_index("contrast")["value"]
+    table = ratings.contrasts_of_totals(paper.PUBLICATION.read("people_ratings"))
+    table = table.query("measure == 'aggregate'").set_index("contrast")["value"]
     printed = paper.PUBLICATION.read("table3_rating_contrasts")
     printed = printed.query("version == 'preprint'").set_index("contrast")["estimate"]
     assert len(printed) == 3
-    assert (found[printed.index] - printed).abs().max() < 0.01
+    assert (table[printed.index] - printed).abs().max() < 0.01
 
 
 @needs_data
 def test_table_4_is_that_of_the_preprints_peoples_totals():
     totals = paper.PUBLICATION.read("people_ratings").dropna(subset="data_source")
-    found = ratings.means_of_totals(totals, "data_source")
-    found = found.query("measure == 'aggregate'").set_index("data_source")["value"]
+    table = ratings.means_of_totals(totals, "data_source")
+    table = table.query("measure == 'aggregate'").set_index("data_source")["value"]
     printed = paper.PUBLICATION.read("table4_expert_sources")
     printed = printed.query("metric == 'aggregate'").set_index("data_source")["value"]
     assert len(printed) == 3
-    assert (found[printed.index] - printed).abs().max() < 0.01
+    assert (table[printed.index] - printed).abs().max() < 0.01

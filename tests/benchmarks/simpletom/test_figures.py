@@ -5,33 +5,28 @@ import pandas as pd
 import pytest
 
 import figures
-from simpletom_stories import stories, with_twins
+from simpletom_stories import PERCEIVED, stories, with_twins
 from tomlab.benchmarks import simpletom
-from tomlab.benchmarks.simpletom.items.stories import SCENARIOS
+from tomlab.benchmarks.simpletom.items.stories import SCENARIOS, SEVERITIES
 from tomlab.records import tidy
 
 METHODS = ("none", "sysp", "cot", "wordings", "aware")
-PERCEIVED = "At the till, Wanja brushes the beetles off her sleeve."
 
 
 def drawn(folder, monkeypatch, models, methods, sets=12):
     """The folder of what the notebook draws for a run of these models and methods."""
-    rows = [
-        {
-            "scenario": SCENARIOS[i % 2],
-            "set_id": f"set{i}",
-            "severity": severity,
-        }
-        for i in range(sets)
-        for severity in (1, 2, 3)
-    ]
-    table = stories(*rows)
+    changes = []
+    for number in range(sets):
+        for severity in SEVERITIES:
+            change = {"scenario": SCENARIOS[number % 2], "set_id": f"set{number}"}
+            changes.append(change | {"severity": severity})
+    table = stories(*changes)
     texts = dict.fromkeys(table.loc[table["severity"] == 2, "story_id"], PERCEIVED)
     items = with_twins(simpletom.compose(table), texts)
-    policies = {m: m if m in ("random", "omniscient") else "random" for m in models}
-    answers = {
-        m: figures.by_baseline(simpletom, items, policy, methods) for m, policy in policies.items()
-    }
+    answers = {}
+    for model in models:
+        policy = "omniscient" if model == "omniscient" else "random"
+        answers[model] = figures.by_baseline(simpletom, items, policy, methods)
     figures.write(folder, monkeypatch, simpletom, items, answers)
     figures.draw("simpletom", models)
     return folder
@@ -43,17 +38,23 @@ def run(tmp_path_factory):
         yield drawn(tmp_path_factory.mktemp("run"), patch, ["my-model", "random"], METHODS)
 
 
+@pytest.fixture(scope="module")
+def metrics(run):
+    table = tidy.read("metrics", run / "metrics/simpletom/my-model.parquet")
+    return table.set_index(["method", "metric", "condition"])["value"]
+
+
 def read(folder, name):
-    return pd.read_csv(folder / f"{name.replace('/', '/simpletom/', 1)}.csv")
+    kind, name = name.split("/")
+    return pd.read_csv(folder / kind / "simpletom" / f"{name}.csv")
 
 
-def test_the_gap_is_a_difference_of_accuracies(run):
+def test_the_gap_is_a_difference_of_accuracies(run, metrics):
     gap = read(run, "figures/gap").set_index(["model", "question_type"])["value"]
     assert gap["GPT-4o", "behavior"] == pytest.approx(0.461)  # 95.6 − 49.5
     assert gap["Claude-3-Opus", "judgment"] == pytest.approx(0.887)  # 98.3 − 9.6
-    own = tidy.read("metrics", run / "metrics/simpletom/my-model.parquet")
-    own = own.query("metric == 'accuracy' and method == 'none'").set_index("condition")["value"]
-    difference = own["mental_state"] - own["judgment"]
+    accuracy = metrics["none", "accuracy"]
+    difference = accuracy["mental_state"] - accuracy["judgment"]
     assert gap["my-model", "judgment"] == pytest.approx(difference)
 
 
@@ -63,7 +64,6 @@ def test_an_intervention_adds_what_the_tables_print(run):
     assert added["value"]["GPT-4o", "chain of thought*", "judgment"] == pytest.approx(0.714)
     marked = added[added["mark"].eq("*")].index.to_frame()
     assert set(marked["model"]) == {"Llama-3.1-405B"}
-    assert set(marked["question_type"]) == {"behavior"}
     assert ("my-model", "chain of thought", "judgment") in added.index
 
 
@@ -82,31 +82,29 @@ def test_tables_hold_the_papers_numbers_and_this_runs(run):
     assert "Claude-3.5-Sonnet" in read(run, "tables/table5")["model"].to_list()
 
 
-def test_twins_are_drawn_beside_guessing_and_in_no_column_of_the_paper(run):
-    twins = read(run, "figures/twins").set_index(["model", "measure", "question_type"])
-    own = tidy.read("metrics", run / "metrics/simpletom/my-model.parquet")
-    own = own.query("method == 'aware'").set_index(["metric", "condition"])["value"]
-    assert twins["value"]["my-model", "d′", "behavior"] == own["d_prime", "behavior"]
-    assert (
-        twins["value"]["my-model", "both versions right", "judgment"]
-        == own["both_right", "judgment"]
-    )
+def test_twins_are_drawn_beside_guessing(run, metrics):
+    twins = read(run, "figures/twins").set_index(["model", "measure", "question_type"])["value"]
+    assert twins["my-model", "d′", "behavior"] == metrics["aware", "d_prime", "behavior"]
+    both_right = twins["my-model", "both versions right", "judgment"]
+    assert both_right == metrics["aware", "both_right", "judgment"]
     assert set(twins.index.get_level_values("model")) == {"my-model", "random"}
-    paper = [read(run, f"tables/table{n}") for n in (2, 3, 4, 5)]
-    assert not any("aware" in set(table.get("method", ())) for table in paper)
 
 
 def test_bounds_hold_every_way_in_which_three_questions_can_overlap(run):
-    """All 2^3 patterns of right answers, drawn by lot: their shares lie within the bounds."""
     rows = read(run, "figures/figure3").query("model == 'GPT-4o'").set_index("question_type")
-    accuracy = {"mental_state": 0.956, "behavior": 0.495, "judgment": 0.153}
-    chosen = np.random.default_rng(0)
-    for _ in range(200):
-        places = chosen.permuted(np.tile(np.arange(1000), (3, 1)), axis=1)
-        a, b, c = (row < 1000 * one for row, one in zip(places, accuracy.values(), strict=True))
-        found = {"mental_state": ~a, "behavior": a & ~b, "judgment": a & b & ~c, "none": a & b & c}
-        for part, failed in found.items():
-            low, high = rows.loc[part, ["low", "high"]]
+    accuracy = np.array([[0.956], [0.495], [0.153]])
+    draw = np.random.default_rng(0)
+    for _ in range(100):
+        places = draw.permuted(np.tile(np.arange(1000), (3, 1)), axis=1)
+        state, behavior, judgment = places < 1000 * accuracy
+        failures = {
+            "mental_state": ~state,
+            "behavior": state & ~behavior,
+            "judgment": state & behavior & ~judgment,
+            "none": state & behavior & judgment,
+        }
+        for question, failed in failures.items():
+            low, high = rows.loc[question, ["low", "high"]]
             assert low - 0.001 <= failed.mean() <= high + 0.001
 
 

@@ -26,18 +26,20 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
 def series(scores: pd.DataFrame) -> Measures:
     """What each number of `metrics` is made of; units are answers, for tb_and_fb templates."""
     for (model, method), part in protocol(scores).groupby(["model", "method"], sort=False):
-        yield from ((model, method, one) for one in _series(by_unit(part)))
+        for measure in _series(by_unit(part)):
+            yield model, method, measure
 
 
 def _series(part: pd.DataFrame) -> Iterator[Series]:
-    for cell, own in part.groupby(["variable", "condition", "initial_belief"], sort=False):
-        yield Series("accuracy", "/".join(map(str, cell)), own["score"], own["group_id"])
-    for (variable, initial), own in part.groupby(["variable", "initial_belief"], sort=False):
-        wide = own.pivot(index=["group_id", "sample"], columns="condition", values="score")
+    for cell, rows in part.groupby(["variable", "condition", "initial_belief"], sort=False):
+        yield Series("accuracy", "/".join(map(str, cell)), rows["score"], rows["group_id"])
+    for (variable, initial), rows in part.groupby(["variable", "initial_belief"], sort=False):
+        wide = rows.pivot(index=["group_id", "sample"], columns="condition", values="score")
         for pair, name in PAIRS.items():
             # Only templates of which both versions were asked: 1 where both are right, else 0.
-            both = wide.reindex(columns=[f"true_{pair}", f"false_{pair}"]).dropna().min(axis=1)
-            if len(both):
-                groups = both.index.get_level_values("group_id").to_series()
-                yield Series("tb_and_fb", f"{variable}/{name}/{initial}", both, groups)
+            versions = wide.reindex(columns=[f"true_{pair}", f"false_{pair}"]).dropna()
+            if len(versions):
+                groups = versions.index.get_level_values("group_id").to_series()
+                condition = f"{variable}/{name}/{initial}"
+                yield Series("tb_and_fb", condition, versions.min(axis=1), groups)
     yield from over_all(part)

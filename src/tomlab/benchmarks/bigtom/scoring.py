@@ -31,9 +31,9 @@ def read_answer(text: str, finish_reason: str, cot: bool) -> Reading:
 
 def choose(answer: str, cut_off: bool, cot: bool) -> Reading:
     """What an answer chooses: behind its first "Answer:", if it has one."""
-    before, *behind = OPENING.split(answer)
-    if behind:
-        return _behind_opening(answer[len(before) :], behind, cut_off)
+    opening = OPENING.search(answer)
+    if opening:
+        return _behind_opening(answer[opening.end() :], cut_off)
     reading = options.choose(answer, cut_off, cot, **SHOWN)
     if reading.rule == options.LEADS or (cut_off and cot):
         return reading
@@ -44,18 +44,18 @@ def choose(answer: str, cut_off: bool, cot: bool) -> Reading:
         return reading
     if not cot:
         return leading  # "The answer is b)" behind a key that leads takes nothing back
-    if reading.key is None and len(options.keys_in(answer, **SHOWN)) == 1:
+    if reading.key is not None:
+        return Reading("unparsed", None, "names both options")
+    if len(options.keys_in(answer, **SHOWN)) == 1:
         return leading
-    return Reading("unparsed", None, reading.rule if reading.key is None else "names both options")
+    return Reading("unparsed", None, reading.rule)
 
 
-def _behind_opening(answer: str, parts: list[str], cut_off: bool) -> Reading:
-    """What an answer from its first "Answer:" on chooses; the first of several that does counts."""
-    answer = OPENING.sub("", answer, count=1)
-    first = options.choose(parts[0], cut_off=False, cot=False, **SHOWN)
-    if len(parts) > 1 and first.key is not None:
-        reading = first
-    else:
+def _behind_opening(answer: str, cut_off: bool) -> Reading:
+    """What stands behind the first "Answer:" chooses; the first of several that does counts."""
+    before_next = OPENING.split(answer, maxsplit=1)[0]
+    reading = options.choose(before_next, cut_off=False, cot=False, **SHOWN)
+    if before_next == answer or reading.key is None:
         reading = options.choose(answer, cut_off, cot=False, **SHOWN)
     if " behind " not in reading.rule:
         reading = reading._replace(rule=f'{reading.rule} behind "Answer:"')
@@ -70,14 +70,18 @@ def score(items: pd.DataFrame, responses: pd.DataFrame, *, by_text: bool = False
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
     conditions = ("group_id", "source", "variable", "condition", "initial_belief")
+    asked = pairs(items, responses, METHODS)
     rows = []
-    for item, response in (both := pairs(items, responses, METHODS)):
-        method, right = response["method"], key_of(item, item["answer"], KEYS)
+    for item, response in asked:
+        method = response["method"]
         reading = judged(item, response, KEYS, read_answer, METHODS[method].cot, by_text)
         row = scored(item, response, reading, KEYS, conditions)
-        released = None if failed(response) else released_rule(response["response"], right, method)
-        rows.append({**row, "by_released_rule": released})
-    return table_of(rows, both, KEYS, "bigtom scores")
+        row["by_released_rule"] = None
+        if not failed(response):
+            right_key = key_of(item, item["answer"], KEYS)
+            row["by_released_rule"] = released_rule(response["response"], right_key, method)
+        rows.append(row)
+    return table_of(rows, asked, KEYS, "bigtom scores")
 
 
 def with_grades(scores: pd.DataFrame, grades: pd.DataFrame) -> pd.DataFrame:
@@ -88,9 +92,10 @@ def with_grades(scores: pd.DataFrame, grades: pd.DataFrame) -> pd.DataFrame:
     """
     graded = scores.merge(grades[[*KEY, "becomes"]], on=KEY, how="left", validate="one_to_one")
     is_unread = graded["outcome"].eq("unparsed")
-    if (lacks := is_unread & graded["becomes"].isna()).any():
-        item = graded.loc[lacks, "item_id"].iloc[0]
-        raise InputError(f"grades: found none for {lacks.sum()} unreadable answers, such as {item}")
+    lacking = graded.loc[is_unread & graded["becomes"].isna(), "item_id"]
+    if len(lacking):
+        example = f"{len(lacking)} unreadable answers, such as {lacking.iloc[0]}"
+        raise InputError(f"grades: found none for {example}")
     outcome = graded["outcome"].mask(is_unread, graded["becomes"])
     is_right = outcome.eq("correct").astype(float)
     score = graded["score"].mask(is_unread, is_right)

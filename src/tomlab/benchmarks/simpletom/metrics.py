@@ -29,18 +29,19 @@ def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     to 5. Of `aware`, by question: both_right, of a story and its twin; both_gap, that less the same
     of a later question; d_prime and criterion, see `_detection`.
     """
-    told = [table(NAME, series(scores)), pd.DataFrame(_detection(scores))]
-    return check(pd.concat(told, ignore_index=True), "metrics", "simpletom metrics")
+    tables = [table(NAME, series(scores)), pd.DataFrame(_detection(scores))]
+    return check(pd.concat(tables, ignore_index=True), "metrics", "simpletom metrics")
 
 
 def series(scores: pd.DataFrame) -> Measures:
     """What each number of `metrics` is made of; a unit is an answer, or a story where answers to
     its questions are compared. scores: with those of `none` for the interventions.
     """
-    for model, own in protocol(scores).groupby("model", sort=False):
-        plain = by_unit(own[own["method"] == "none"])
-        for method, part in own.groupby("method", sort=False):
-            yield from ((model, method, one) for one in _series(method, by_unit(part), plain))
+    for model, answers in protocol(scores).groupby("model", sort=False):
+        plain = by_unit(answers[answers["method"] == "none"])
+        for method, part in answers.groupby("method", sort=False):
+            for measure in _series(method, by_unit(part), plain):
+                yield model, method, measure
 
 
 def _series(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Series]:
@@ -53,41 +54,47 @@ def _series(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Se
             yield Series("accuracy", level_name.format(*key), cell["score"], cell["group_id"])
     for kind, cell in part.groupby("question_type", sort=False):
         yield Series("completion_tokens", kind, cell["completion_tokens"], cell["group_id"], COUNT)
-    if MAIN in METHODS[method].variants:
-        yield from _paired(method, part, plain)
-    if AWARE in METHODS[method].variants:
-        has_both = MAIN in METHODS[method].variants
-        yield from _both_versions(part if has_both else pd.concat([part, plain]))
+    variants = METHODS[method].variants
+    if MAIN in variants:
+        yield from _compared(method, part, plain)
+    if AWARE in variants:
+        yield from _both_versions(part if MAIN in variants else pd.concat([part, plain]))
     yield from over_all(part)
 
 
-def _paired(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Series]:
+def _compared(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Series]:
     """What compares answers on the same story: average, first failure, gap and delta."""
-    told = pd.concat([part, plain[plain["question_type"] == "mental_state"]])
-    main = told[told["variant"] == MAIN].drop_duplicates(["item_id", "sample"])
+    with_states = pd.concat([part, plain[plain["question_type"] == "mental_state"]])
+    main = with_states[with_states["variant"] == MAIN].drop_duplicates(["item_id", "sample"])
     keys = ["story_id", "group_id", "scenario", "severity", "sample"]
     # A row a story and repeat that was asked all three questions, a column of scores each.
     wide = main.pivot(index=keys, columns="question_type", values="score")
-    wide = wide.reindex(columns=list(QUESTIONS)).dropna().reset_index()
-    triads = by_unit(wide, "story_id", "sample")
-    if not triads.empty:
-        groups, right = triads["group_id"], triads[list(QUESTIONS)] == 1
-        yield Series("average", "all", triads[list(QUESTIONS)].mean(axis=1), groups)
-        failed = right.idxmin(axis=1).where(~right.all(axis=1), "none")  # in the order of Fig. 3
-        for level in (*QUESTIONS, "none"):
-            hit = failed == level
-            yield Series("first_failure", level, hit, groups)
-            for scenario, own in triads.groupby("scenario", sort=False):
-                part_of = f"{level}/{scenario}"
-                yield Series("first_failure", part_of, hit[own.index], own["group_id"])
-        for kind in QUESTIONS[1:]:
-            yield Series("gap", kind, triads["mental_state"] - triads[kind], groups, DIFFERENCE)
+    stories = by_unit(wide.reindex(columns=QUESTIONS).dropna().reset_index(), "story_id", "sample")
+    if not stories.empty:
+        yield from _of_stories(stories)
     if method == "none" or is_weighed(method):
         return
-    both = by_unit(part.merge(plain, on=["item_id", "sample"], suffixes=("", "_none")))
-    for kind, cell in both.groupby("question_type", sort=False):
+    pairs = by_unit(part.merge(plain, on=["item_id", "sample"], suffixes=("", "_none")))
+    for kind, cell in pairs.groupby("question_type", sort=False):
         change = cell["score"] - cell["score_none"]
         yield Series("delta", kind, change, cell["group_id"], DIFFERENCE)
+
+
+def _of_stories(stories: pd.DataFrame) -> Iterator[Series]:
+    """Average, first failure and gap. stories: a row each, with its scores by question."""
+    scores = stories[[*QUESTIONS]]
+    groups = stories["group_id"]
+    yield Series("average", "all", scores.mean(axis=1), groups)
+    is_wrong = (scores != 1).assign(none=True)
+    first_failure = is_wrong.idxmax(axis=1)  # in the order of Fig. 3
+    for question in is_wrong:
+        is_first = first_failure == question
+        yield Series("first_failure", question, is_first, groups)
+        for scenario, part in stories.groupby("scenario", sort=False):
+            name = f"{question}/{scenario}"
+            yield Series("first_failure", name, is_first[part.index], part["group_id"])
+    for kind in QUESTIONS[1:]:
+        yield Series("gap", kind, scores["mental_state"] - scores[kind], groups, DIFFERENCE)
 
 
 def _versions(scores: pd.DataFrame) -> pd.DataFrame:
@@ -101,14 +108,20 @@ def _versions(scores: pd.DataFrame) -> pd.DataFrame:
 
 def _both_versions(scores: pd.DataFrame) -> Iterator[Series]:
     """What takes a story and its twin together: both right, and the gap between two questions."""
-    both = _versions(scores).assign(right=lambda rows: rows["score"] * rows["score_story"])
-    both = {kind: by_unit(own, "story_id", "sample") for kind, own in both.groupby("question_type")}
-    for kind, own in both.items():
-        yield Series("both_right", kind, own["right"], own["group_id"])
-    for a, b in combinations([kind for kind in QUESTIONS if kind in both], 2):
-        gap = (both[a]["right"] - both[b]["right"]).dropna()
-        if len(gap):
-            yield Series("both_gap", f"{a}/{b}", gap, both[a]["group_id"][gap.index], DIFFERENCE)
+    versions = _versions(scores)
+    versions["both_right"] = versions["score"] * versions["score_story"]
+    by_question = {}
+    for kind, cell in versions.groupby("question_type"):
+        cell = by_unit(cell, "story_id", "sample")
+        by_question[kind] = cell
+        yield Series("both_right", kind, cell["both_right"], cell["group_id"])
+    for first, second in combinations(QUESTIONS, 2):
+        if first in by_question and second in by_question:
+            cell = by_question[first]
+            gap = (cell["both_right"] - by_question[second]["both_right"]).dropna()
+            if len(gap):
+                groups = cell["group_id"][gap.index]
+                yield Series("both_gap", f"{first}/{second}", gap, groups, DIFFERENCE)
 
 
 def _detection(scores: pd.DataFrame) -> Iterator[dict]:
@@ -118,27 +131,28 @@ def _detection(scores: pd.DataFrame) -> Iterator[dict]:
     interval where hits, misses, false alarms or their absence are in too few groups: with one or
     two, it would hold the truth in .79 of cases (`checks/interval_coverage.py`).
     """
-    read = _versions(protocol(scores[scores["outcome"].isin(["correct", "wrong"])]))
-    for whose, rows in read.groupby(["model", "method", "question_type"], sort=False):
+    readable = protocol(scores[scores["outcome"].isin(["correct", "wrong"])])
+    keys = ["model", "method", "question_type"]
+    for (model, method, question), rows in _versions(readable).groupby(keys, sort=False):
         counts = pd.DataFrame({"hits": rows["score"], "alarms": 1 - rows["score_story"], "n": 1})
         sums = counts.groupby(rows["group_id"]).sum()
-        is_told = fewest_groups(sums) >= LEAST_RIGHT
         for metric, weights in {"d_prime": (1, -1), "criterion": (-0.5, -0.5)}.items():
-            of = partial(weighed, weights=weights)
-            found = cluster_statistic(sums, of, n=len(rows), bounds=(-np.inf, np.inf))
-            is_alike = found.ci_low == found.ci_high
-            if is_alike or not is_told:  # pairs that are all alike tell nothing of others
-                found = replace(found, ci_low=np.nan, ci_high=np.nan)
-            told = dict(zip(("model", "method", "condition"), whose, strict=True))
-            yield {"benchmark": NAME, **told, "metric": metric, **vars(found)}
+            statistic = partial(weighed, weights=weights)
+            interval = cluster_statistic(sums, statistic, n=len(rows), bounds=(-np.inf, np.inf))
+            # Pairs that are all alike tell nothing of others.
+            is_alike = interval.ci_low == interval.ci_high
+            if is_alike or fewest_groups(sums) < LEAST_RIGHT:
+                interval = replace(interval, ci_low=np.nan, ci_high=np.nan)
+            row = {"benchmark": NAME, "model": model, "method": method, "condition": question}
+            yield row | {"metric": metric} | vars(interval)
 
 
 def fewest_groups(sums: pd.DataFrame) -> int:
     """In how many groups the rarest is of hits, misses, false alarms and what is neither."""
     rates = sums[["hits", "alarms"]]
-    there = (rates > 0).sum()
-    lacking = rates.lt(sums["n"], axis=0).sum()
-    return int(min(there.min(), lacking.min()))
+    is_present = rates > 0
+    is_lacking = rates.lt(sums["n"], axis=0)
+    return int(min(is_present.sum().min(), is_lacking.sum().min()))
 
 
 def weighed(counts: np.ndarray, weights: tuple[float, float]) -> np.ndarray:

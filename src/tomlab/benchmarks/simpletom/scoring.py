@@ -34,14 +34,18 @@ def score(items: pd.DataFrame, responses: pd.DataFrame, *, by_text: bool = False
     Details: `chosen` (the option's text, None if none), `words` (see `choices.words_of`),
     `completion_tokens`, `by_released_rule`. Errors: `InputError` for unknown items or methods.
     """
+    asked = pairs(items, responses, METHODS)
     rows = []
-    for item, response in (both := pairs(items, responses, METHODS)):
+    for item, response in asked:
         row = scored(item, response, verdict(item, response, by_text), KEYS, _CONDITIONS)
-        right, cot = key_of(item, item["answer"], KEYS), METHODS[response["method"]].cot
-        released = None if failed(response) else released_rule(response["response"], right, cot)
-        tokens = response["completion_tokens"]
-        rows.append({**row, "by_released_rule": released, "completion_tokens": tokens})
-    return table_of(rows, both, KEYS, "simpletom scores")
+        row["by_released_rule"] = None
+        if not failed(response):
+            right_key = key_of(item, item["answer"], KEYS)
+            cot = METHODS[response["method"]].cot
+            row["by_released_rule"] = released_rule(response["response"], right_key, cot)
+        row["completion_tokens"] = response["completion_tokens"]
+        rows.append(row)
+    return table_of(rows, asked, KEYS, "simpletom scores")
 
 
 def released_rule(text: str, right_key: str, cot: bool) -> bool:
@@ -52,10 +56,11 @@ def released_rule(text: str, right_key: str, cot: bool) -> bool:
     it is the only one. Nothing found is wrong.
     """
     opening = r"(?s)\A.*the answer is:?" if cot else r"answer:?"
-    rest = re.sub(opening, "", text, flags=re.IGNORECASE)
-    if closed := [key for key in "ABCD" if f"({key})" in rest]:
-        return closed[0] == right_key
-    for form in ("({}", "{}"):
-        if found := [key for key in "ABCD" if form.format(key) in rest]:
-            return found == [right_key]
+    text = re.sub(opening, "", text, flags=re.IGNORECASE)
+    for form in ("({})", "({}", "{}"):
+        keys = [key for key in "ABCD" if form.format(key) in text]
+        if keys and form == "({})":
+            return keys[0] == right_key
+        if keys:
+            return keys == [right_key]
     return False

@@ -26,7 +26,7 @@ def composed_again():
     """(story, question, right answer, wrong answer) by (row, variable, condition, belief), with
     the released file's own names and by string surgery alone.
     """
-    found = {}
+    composed = {}
     for number, line in enumerate(RELEASED.read_text(encoding="utf-8").splitlines(), start=1):
         fields = line.split(";")
         story, aware, not_aware, action_aware, action_not_aware = fields[:5]
@@ -46,7 +46,7 @@ def composed_again():
             }
             for variable, (question, if_aware, if_not) in asked.items():
                 backward = variable == "backward_belief"
-                told = {
+                endings = {
                     "true_belief": (event, action_aware if backward else aware),
                     "false_belief": (event, action_not_aware if backward else not_aware),
                     "true_control": (control, action_not_aware if backward else aware_of_random),
@@ -55,24 +55,24 @@ def composed_again():
                         action_not_aware if backward else not_aware_of_random,
                     ),
                 }
-                for condition, (beginning, end) in told.items():
+                for condition, (beginning, end) in endings.items():
                     right, wrong = if_not, if_aware
                     if condition == "true_belief":
                         right, wrong = if_aware, if_not
-                    found[number, variable, condition, initial] = (
+                    composed[number, variable, condition, initial] = (
                         f"{beginning} {end}",
                         question,
                         right,
                         wrong,
                     )
         # The release keys the aware answer here; the story stops before the event, so ours does not.
-        found[number, "percept_to_belief", "true_belief", 0] = (
+        composed[number, "percept_to_belief", "true_belief", 0] = (
             ".".join(parts[:3]) + ".",
             belief_question,
             belief_not_aware,
             belief_aware,
         )
-    return found
+    return composed
 
 
 def test_there_are_200_templates_of_25_items(items):
@@ -85,14 +85,14 @@ def test_all_stories_questions_and_answers_are_those_composed_again(items):
     expected = {
         cell: tuple(text.strip() for text in texts) for cell, texts in composed_again().items()
     }
-    found = {}
+    composed = {}
     for item in items.to_dict("records"):
         [wrong] = set(item["choices"]) - {item["answer"]}
         number = int(item["group_id"].removeprefix("bigtom-"))
         cell = (number, item["variable"], item["condition"], item["initial_belief"])
-        found[cell] = (item["story"], item["question"], item["answer"], wrong)
-    assert found.keys() == expected.keys()
-    assert [(cell, found[cell], e) for cell, e in expected.items() if found[cell] != e] == []
+        composed[cell] = (item["story"], item["question"], item["answer"], wrong)
+    assert composed.keys() == expected.keys()
+    assert [(cell, composed[cell], e) for cell, e in expected.items() if composed[cell] != e] == []
 
 
 def test_eight_stories_differ_from_the_release_by_the_space_they_end_in():
@@ -108,5 +108,5 @@ def test_right_option_is_a_about_as_often_as_b(items):
 def test_our_templates_share_no_name_and_no_sentence_with_the_released():
     released, ours = read_templates(RELEASED), read_templates(OURS)
     assert set(ours["agent"]) & set(released["agent"]) == set()
-    told = [set(t[list(STORY)].to_numpy().ravel()) for t in (released, ours)]
-    assert told[0] & told[1] == set()
+    sentences = [set(t[list(STORY)].to_numpy().ravel()) for t in (released, ours)]
+    assert sentences[0] & sentences[1] == set()

@@ -1,22 +1,23 @@
-"""Our questions and a user's: a folder in the released layout with further fields, and twins."""
+"""Questions in files: a folder in the released layout, ours with further fields, and twins."""
 
 import json
 import shutil
 
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simpletom_release import write_release
-from simpletom_stories import OURS, stories
+from simpletom_release import CONFIGS, write_release
+from simpletom_stories import OURS, PERCEIVED, stories
 from tomlab.benchmarks import simpletom
 from tomlab.benchmarks.simpletom.items import released
 from tomlab.errors import InputError
 
-CONFIGS = {"mental-state-qa": "aware", "behavior-qa": "action", "judgment-qa": "judge"}
-PERCEIVED = "At the till, Wanja brushes the beetles off her sleeve."
+STATE, BEHAVIOR, JUDGMENT = CONFIGS.values()
 RELEASED_FIELDS = {"id", "story", "question", "scenario_name", "choices", "answerKey"}
+needs_data = pytest.mark.skipif(
+    not OURS.is_dir(), reason="data/simpletom is missing: `make data` pulls it"
+)
 
 
 def rows_of(folder, config):
@@ -26,26 +27,24 @@ def rows_of(folder, config):
 
 def write(folder, config, rows):
     text = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / config).mkdir(exist_ok=True)
     (folder / config / "test.jsonl").write_text(text, encoding="utf-8")
-
-
-def twin_of(row):
-    return row | {
-        "id": row["id"].replace("_sev", "-twin_sev"),
-        "story": f"The box of oats has beetles in it. {PERCEIVED}",
-        "answerKey": "B" if row["answerKey"] == "A" else "A",
-        "twin_of": row["id"],
-    }
 
 
 @pytest.fixture
 def folder(tmp_path):
     """A user's folder: one story by an author, and its twin."""
     path = write_release(tmp_path / "mine", stories({}))
-    for config in CONFIGS:
+    for config in CONFIGS.values():
         [row] = rows_of(path, config)
         row |= {"author": "Ana", "person_x": "Wanja", "object_z": "box of oats"}
-        write(path, config, [row, twin_of(row)])
+        twin = row | {
+            "id": row["id"].replace("_sev", "-twin_sev"),
+            "story": f"The box of oats has beetles in it. {PERCEIVED}",
+            "answerKey": "B" if row["answerKey"] == "A" else "A",
+            "twin_of": row["id"],
+        }
+        write(path, config, [row, twin])
     return path
 
 
@@ -55,169 +54,161 @@ def change(folder, config, number, **fields):
     write(folder, config, rows)
 
 
-def complaint(folder):
-    with pytest.raises(InputError) as caught:
-        simpletom.read_released(folder)
-    assert str(folder) in str(caught.value)
-    return str(caught.value)
+# What is read
 
 
-# Ours
-
-
-@pytest.mark.skipif(not OURS.is_dir(), reason="data/simpletom is missing: `make data` pulls it")
-def test_our_questions_have_the_released_fields_and_name_their_author():
-    for config, end in CONFIGS.items():
-        for row in rows_of(OURS, config):
-            assert set(row) >= RELEASED_FIELDS
-            assert row["id"].endswith(f"_{end}")
-            assert row["author"] == "a language model"
-
-
-@pytest.mark.skipif(not OURS.is_dir(), reason="data/simpletom is missing: `make data` pulls it")
+@needs_data
 def test_our_questions_without_our_fields_are_read_as_a_release(tmp_path):
-    for config in CONFIGS:
-        rows = [row for row in rows_of(OURS, config) if not row["twin_of"]]
-        bare = [{name: row[name] for name in RELEASED_FIELDS} for row in rows]
-        (tmp_path / config).mkdir()
+    for config in CONFIGS.values():
+        bare = []
+        for row in rows_of(OURS, config):
+            assert row["author"] == "a language model"
+            if not row["twin_of"]:
+                bare.append({name: row[name] for name in RELEASED_FIELDS})
         write(tmp_path, config, bare)
-    items = simpletom.read_released(tmp_path)
-    ours = simpletom.read_released(OURS)
-    asked = ours[ours["item_id"].str.fullmatch(r"[^:]*")]
-    main = items[items["variant"] == "main"]
-    for name in ("story", "question", "answer", "scenario", "story_id", "group_id"):
-        assert main[name].tolist() == asked[name].tolist()
-    assert main["choices"].map(list).tolist() == asked["choices"].map(list).tolist()
+    items = simpletom.read_released(tmp_path).query("variant == 'main'")
+    ours = simpletom.read_released(OURS).query("variant == 'main'")
+    for name in ("story", "question", "choices", "answer", "scenario", "story_id", "group_id"):
+        assert items[name].tolist() == ours[name].tolist()
     assert items["source"].str.startswith("released:").all()
 
 
-# A user's folder
+def test_released_rows_become_items(tmp_path):
+    path = write_release(tmp_path / "mine", stories({}))
+    [row] = rows_of(path, BEHAVIOR)
+    items = simpletom.read_released(path).query("question_type == 'behavior'")
+    assert items.to_dict("records") == [
+        {
+            "benchmark": "simpletom",
+            "item_id": "oats_sev2_action",
+            "group_id": "oats",
+            "question_type": "behavior",
+            "story": row["story"],
+            "question": "What will Wanja likely do next?",
+            "choices": row["choices"]["text"],
+            "answer": "pay for the oats",
+            "source": "released:mine",
+            "scenario": "food item in grocery store",
+            "severity": 2,
+            "story_id": "oats_sev2",
+            "variant": "main",
+            "reality": "report the beetles",
+            # The release doesn't name the entities apart from its stories.
+            "person_x": "",
+            "person_y": "",
+            "object_z": "",
+        }
+    ]
 
 
-def test_rows_with_an_author_are_no_released_rows(folder):
+def test_rows_with_an_author_and_twins_become_items_in_their_order(folder):
     items = simpletom.read_released(folder)
     assert set(items["source"]) == {"authored"}
     assert set(items["person_x"]) == {"Wanja"}
-
-
-def test_twin_is_asked_with_the_question_and_options_of_its_story(folder):
-    items = simpletom.read_released(folder).set_index(["variant", "question_type"])
-    for kind in ("mental_state", "behavior", "judgment"):
-        story, twin = items.loc["main", kind], items.loc["aware", kind]
+    kinds = ["mental_state", "behavior", "judgment"]
+    assert items["question_type"].tolist() == sorted(items["question_type"], key=kinds.index)
+    assert items["variant"].tolist()[:6] == ["main", "aware"] * 3
+    by_variant = items.set_index(["variant", "question_type"])
+    for kind in kinds:
+        story, twin = by_variant.loc["main", kind], by_variant.loc["aware", kind]
         assert twin["story"].endswith(PERCEIVED)
-        assert twin["question"] == story["question"]
-        assert list(twin["choices"]) == list(story["choices"])
+        for name in ("question", "choices", "story_id", "group_id"):
+            assert twin[name] == story[name]
         assert twin["answer"] == story["reality"] == twin["reality"]
-        assert (twin["story_id"], twin["group_id"]) == (story["story_id"], story["group_id"])
 
 
 def test_word_for_the_judgment_makes_the_wordings_that_offer_it(folder):
     assert "generated" not in set(simpletom.read_released(folder)["variant"])
-    change(folder, "judgment-qa", 0, negative_judgment="Wasteful")
+    change(folder, JUDGMENT, 0, negative_judgment="Wasteful")
     items = simpletom.read_released(folder).set_index("variant")
     assert sorted(items.loc["generated", "choices"]) == ["Reasonable", "Wasteful"]
 
 
-def test_items_stand_by_story_question_and_variant(folder):
-    items = simpletom.read_released(folder)
-    kinds = items["question_type"].tolist()
-    assert kinds == sorted(kinds, key=["mental_state", "behavior", "judgment"].index)
-    assert items["variant"].tolist()[:6] == ["main", "aware"] * 3
+# What is refused: the file, the row (0: the story's; 1: its twin's), changed fields, the fault
 
-
-# What is wrong with a folder
-
-
-def test_twin_without_its_story_is_refused_by_file_row_and_field(folder):
-    change(folder, "behavior-qa", 1, twin_of="rye_sev2_action")
-    said = complaint(folder)
-    assert "behavior-qa/test.jsonl, row 2, id 'oats-twin_sev2_action', field twin_of" in said
-    assert "found 'rye_sev2_action'" in said
-
-
-def test_twin_of_a_twin_is_refused(folder):
-    change(folder, "behavior-qa", 0, twin_of="oats-twin_sev2_action")
-    assert "behavior-qa/test.jsonl, row 1" in complaint(folder)
+OPTIONS = {"text": ["a", "b"], "label": ["A", "B"]}
 
 
 @pytest.mark.parametrize(
-    "fields",
-    [{"question": "And now?"}, {"choices": {"text": ["a", "b"], "label": ["A", "B"]}}],
-    ids=["question", "choices"],
+    ("config", "row", "fields", "fault"),
+    [
+        (STATE, 0, {"answerKey": "C"}, "field choices: found"),
+        (STATE, 0, {"choices": {"text": ["No"], "label": ["A"]}}, "field choices: found"),
+        (STATE, 0, {"choices": {"text": ["No"] * 2, "label": ["A", "B"]}}, "field choices: found"),
+        (STATE, 0, {"choices": {"text": 7, "label": None}}, "field choices.text: found 7"),
+        (STATE, 0, {"question": ""}, "field question: found nothing"),
+        (STATE, 0, {"id": "?"}, "field id: found '?'"),
+        (JUDGMENT, 0, {"author": 7}, "field author: found 7"),
+        (JUDGMENT, 0, {"negative_judgment": ["a"]}, "field negative_judgment: found ['a']"),
+        (BEHAVIOR, 1, {"id": "oats_sev2_action"}, "stands in file"),
+        (BEHAVIOR, 1, {"twin_of": "rye_sev2_action"}, "field twin_of: found 'rye_sev2_action'"),
+        (BEHAVIOR, 0, {"twin_of": "oats-twin_sev2_action"}, "field twin_of: found"),
+        (JUDGMENT, 1, {"question": "And now?"}, "field question: found"),
+        (JUDGMENT, 1, {"choices": OPTIONS}, "field choices: found"),
+        (JUDGMENT, 0, {"story": f"The box of oats has beetles in it. {PERCEIVED}"}, "field story"),
+        (BEHAVIOR, 0, {"scenario_name": "else"}, "story 'oats_sev2', scenario: found"),
+        (BEHAVIOR, 0, {"object_z": ""}, "story 'oats_sev2', object_z: found"),
+        (BEHAVIOR, 0, {"author": ""}, "story 'oats_sev2', source: found"),
+    ],
 )
-def test_twin_with_another_question_is_refused(fields, folder):
-    change(folder, "judgment-qa", 1, **fields)
-    [name] = fields
-    said = complaint(folder)
-    assert f"judgment-qa/test.jsonl, row 2, id 'oats-twin_sev2_judge', field {name}" in said
+def test_faulty_row_is_told_by_file_row_and_field(config, row, fields, fault, folder):
+    change(folder, config, row, **fields)
+    with pytest.raises(InputError) as caught:
+        simpletom.read_released(folder)
+    for part in (str(folder), "test.jsonl, row ", fault):
+        assert part in str(caught.value)
 
 
-@pytest.mark.parametrize("field", ["story", "answerKey"])
-def test_twin_that_is_its_story_again_is_refused(field, folder):
-    [story, _] = rows_of(folder, "judgment-qa")
-    change(folder, "judgment-qa", 1, **{field: story[field]})
-    assert f"row 2, id 'oats-twin_sev2_judge', field {field}" in complaint(folder)
+def test_answer_of_a_twin_is_another_than_that_of_its_story(folder):
+    [story, _] = rows_of(folder, JUDGMENT)
+    change(folder, JUDGMENT, 1, answerKey=story["answerKey"])
+    with pytest.raises(InputError, match="field answerKey"):
+        simpletom.read_released(folder)
 
 
-def test_two_twins_of_one_story_are_refused(folder):
-    for config in CONFIGS:
-        rows = rows_of(folder, config)
-        again = rows[1] | {"id": rows[1]["id"].replace("-twin", "-other"), "story": "Else. So."}
-        write(folder, config, [*rows, again])
-    assert "oats_sev2" in complaint(folder)
+def test_story_and_twin_have_all_three_questions(folder):
+    write(folder, BEHAVIOR, rows_of(folder, BEHAVIOR)[:1])
+    with pytest.raises(InputError, match="twin of story 'oats_sev2': expected all three questions"):
+        simpletom.read_released(folder)
 
 
-def test_twin_without_all_three_questions_is_refused(folder):
-    write(folder, "behavior-qa", rows_of(folder, "behavior-qa")[:1])
-    assert "twin of story 'oats_sev2': expected all three questions" in complaint(folder)
-
-
-@pytest.mark.parametrize("name", ["story", "scenario_name", "person_x", "object_z", "author"])
-def test_text_that_was_changed_in_one_of_three_files_is_refused(name, folder):
-    change(folder, "behavior-qa", 0, **{name: "" if name == "author" else "Something else."})
-    said = complaint(folder)
-    assert "story 'oats_sev2'" in said
-    assert name.removesuffix("_name").replace("author", "source") in said
-
-
-@pytest.mark.parametrize("name", ["author", "twin_of", "person_x", "negative_judgment"])
-@pytest.mark.parametrize("value", [7, ["a"], True, {"a": 1}])
-def test_further_field_that_is_no_text_is_refused(name, value, folder):
-    change(folder, "judgment-qa", 0, **{name: value})
-    said = complaint(folder)
-    assert "judgment-qa/test.jsonl, row 1" in said
-    assert f"field {name}" in said
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (None, "cannot be read"),
+        ("", "no row in it"),
+        ('{"id": "x_sev1_action"}\n{"id": \n', "line 2: not JSON"),
+        ('{"id": "x_sev1_action"}\n[]\n', "row 2, found []"),
+    ],
+)
+def test_faulty_file_is_told_by_name(content, fault, folder):
+    shutil.rmtree(folder / BEHAVIOR)
+    if content is not None:
+        (folder / BEHAVIOR).mkdir()
+        (folder / BEHAVIOR / "test.jsonl").write_text(content)
+    with pytest.raises(InputError) as caught:
+        simpletom.read_released(folder)
+    assert f"{BEHAVIOR}/test.jsonl" in str(caught.value)
+    assert fault in str(caught.value)
 
 
 def test_file_in_the_place_of_a_folder_is_refused(tmp_path):
+    (tmp_path / "stories.csv").touch()
     for path in (tmp_path / "stories.csv", tmp_path / "nowhere"):
-        if path.suffix:
-            path.write_text("story_id\n")
-        assert "expected a folder" in complaint(path)
-
-
-def test_folder_without_one_of_the_files_is_refused(folder):
-    shutil.rmtree(folder / "behavior-qa")
-    assert "behavior-qa/test.jsonl" in complaint(folder)
+        with pytest.raises(InputError, match="expected a folder"):
+            simpletom.read_released(path)
 
 
 VALUES = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
-FIELDS = st.sampled_from(
-    [*sorted(RELEASED_FIELDS), "author", "twin_of", "person_x", "negative_judgment"]
-)
+FIELDS = st.sampled_from([*sorted(RELEASED_FIELDS), "author", "twin_of", "person_x"])
 
 
 @given(st.dictionaries(FIELDS, VALUES | st.lists(VALUES, max_size=2), max_size=3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_any_changed_row_is_read_or_refused_by_name(tmp_path_factory, fields):
-    path = tmp_path_factory.mktemp("any") / "mine"
-    write_release(path, stories({}))
-    [row] = rows_of(path, "behavior-qa")
-    write(path, "behavior-qa", [row | fields])
+    path = write_release(tmp_path_factory.mktemp("any") / "mine", stories({}))
+    change(path, BEHAVIOR, 0, **fields)
     try:
-        questions = released.read_questions(path)
+        assert len(released.read_questions(path)) == 3
     except InputError as error:
         assert str(path) in str(error)
-    else:
-        assert isinstance(questions, pd.DataFrame)
-        assert len(questions) == 3

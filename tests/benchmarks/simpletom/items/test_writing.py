@@ -1,4 +1,4 @@
-"""Asking models for entities, stories and annotations, and reading their answers."""
+"""Asking models for entities, stories and annotations, and what becomes of their answers."""
 
 import pandas as pd
 import pytest
@@ -19,7 +19,7 @@ from simpletom_texts import (
     WRITTEN,
     written_sets,
 )
-from tomlab.asking.attempts import FAILURES, stacked
+from tomlab.asking.attempts import stacked
 from tomlab.benchmarks.simpletom.items.filtering import ANNOTATION_COLUMNS
 from tomlab.benchmarks.simpletom.items.formats import written_out
 from tomlab.benchmarks.simpletom.items.stories import COLUMNS, story_table
@@ -32,328 +32,235 @@ from tomlab.benchmarks.simpletom.items.writing import (
     top_seeds,
 )
 
-
-@pytest.fixture
-def scenarios():
-    return pd.DataFrame(
-        {
-            "scenario": [GROCERY, EXAM],
-            "reason": ["Boxes are closed", "X is elsewhere"],
-            "description": ["X buys Z.", "Y does Z."],
-        }
-    )
-
-
-@pytest.fixture
-def seeds():
-    return story_table([*TRIO, *OTHER_TRIO])
+SCENARIO_TEXTS = pd.DataFrame(
+    {
+        "scenario": [GROCERY, EXAM],
+        "reason": ["Boxes are closed", "X is elsewhere"],
+        "description": ["X buys Z.", "Y does Z."],
+    }
+)
+SEED_STORIES = story_table([*TRIO, *OTHER_TRIO])
+SETS = [
+    OATS_SET | {"set_id": "a", "scenario": GROCERY},
+    OATS_SET | {"set_id": "b", "scenario": GROCERY},
+    QUIZ_SET | {"set_id": "c", "scenario": EXAM},
+]
 
 
-@pytest.fixture
-def sets():
-    rows = [("a", GROCERY, OATS_SET), ("b", GROCERY, OATS_SET), ("c", EXAM, QUIZ_SET)]
-    return pd.DataFrame([{"set_id": i, "scenario": name, **found} for i, name, found in rows])
+def drafts_of_scenarios(round_id="smol-r1"):
+    return scenario_drafts(SCENARIO_TEXTS, SEED_STORIES, round_id)
 
 
-def entity_requests(scenarios, seeds, **options):
-    drafts = scenario_drafts(scenarios, seeds, "smol-r1")
-    return asked(STEPS["entity sets"], drafts, **{"max_tokens": 1500, **options})
+def drafts_of_sets(model="smol"):
+    return set_drafts(SETS, drafts_of_scenarios(f"{model}-r1"), f"{model}-r1")
 
 
-def story_requests(sets, scenarios, seeds, **options):
-    drafts = scenario_drafts(scenarios, seeds, "smol-r1")
-    return asked(
-        STEPS["stories"], set_drafts(sets.to_dict("records"), drafts, "smol-r1"), **options
-    )
-
-
-def annotation_requests(stories, **options):
-    return asked(STEPS["annotation"], stories.to_dict("records"), **options)
-
-
-@pytest.fixture
-def entity_sets(scenarios, seeds):
-    def read(responses, number=1):
-        drafts = scenario_drafts(scenarios, seeds, f"smol-r{number}")[: len(responses)]
-        return pd.DataFrame(wrote(STEPS["entity sets"], drafts, responses, max_tokens=150).rows)
-
-    return read
-
-
-@pytest.fixture
-def attempts(scenarios, seeds, sets):
+def stories_by(responses, model="smol", **options):
     """What became of stories on the first sets."""
-
-    def read(responses, model="smol", number=1, **options):
-        round_id = f"{model}-r{number}"
-        drafts = scenario_drafts(scenarios, seeds, round_id)
-        drafts = set_drafts(sets.to_dict("records")[: len(responses)], drafts, round_id)
-        return story_rows(
-            wrote(STEPS["stories"], drafts, responses, f"llm:{model}", **options).rows
-        )
-
-    return read
-
-
-def content(request):
-    [message] = request.messages
-    assert message["role"] == "user"
-    return message["content"]
+    drafts = drafts_of_sets(model)[: len(responses)]
+    return story_rows(wrote(STEPS["stories"], drafts, responses, f"llm:{model}", **options).rows)
 
 
 # Requests
 
 
-def test_one_request_a_scenario_asks_for_entities_with_the_seed_as_example(scenarios, seeds):
-    first, second = entity_requests(scenarios, seeds)
-    text = content(first)
-    assert "[Boxes are closed] X buys Z." in text
-    assert "Write 10 more ideas" in text
-    assert (
-        "ENTITIES: Person X = Wanja; Object Z = box of oats\n"
-        "KEY INFORMATION: The box of oats has beetles in it.\n"
-    ) in text
-    assert "Person X = Ligaya; Person Y = classmate; Action Z = copied in the quiz" in content(
-        second
-    )
+def requests_of(step, **options):
+    """The requests of a step and their texts."""
+    drafts = {
+        "entity sets": drafts_of_scenarios(),
+        "stories": drafts_of_sets(),
+        "annotation": SEED_STORIES.to_dict("records"),
+    }
+    if step == "entity sets":
+        options = {"max_tokens": 1500} | options
+    requests = asked(STEPS[step], drafts[step], **options)
+    return requests, [request.messages[-1]["content"] for request in requests]
 
 
-def test_one_request_a_set_asks_for_three_stories(sets, scenarios, seeds):
-    requests = story_requests(sets, scenarios, seeds)
-    assert len(requests) == 3
-    text = content(requests[0])
-    entities = "ENTITIES: Person X = Wanja; Object Z = box of oats"
-    assert f"SCENARIO: [Boxes are closed] X buys Z.\n\n{entities}\n\n{written_out(TRIO)}" in text
-    assert text.endswith("ENTITIES: Person X = Wanja; Object Z = box of oats")
+OATS_ENTITIES = "ENTITIES: Person X = Wanja; Object Z = box of oats"
+OATS_IN_SCENARIO = f"SCENARIO: [Boxes are closed] X buys Z.\n\n{OATS_ENTITIES}\n\n"
+ANNOTATED = (
+    "Person X: Wanja\nKEY INFORMATION: The box of oats has beetles in it.\n"
+    f"Story: {TRIO[1]['story']}\n"
+    "What happens next: What will Wanja likely do next?\n"
+    "Action A: pay for the oats\nAction B: report the beetles"
+)
 
 
-def test_no_placeholder_is_left_open(sets, scenarios, seeds):
-    requests = [
-        *entity_requests(scenarios, seeds),
-        *story_requests(sets, scenarios, seeds),
-        *annotation_requests(seeds),
-    ]
-    assert not any("{" in content(request) for request in requests)
-
-
-def test_shared_prefix_opens_every_request(sets, scenarios, seeds):
-    for requests in (
-        entity_requests(scenarios, seeds),
-        story_requests(sets, scenarios, seeds),
-        annotation_requests(seeds),
-    ):
-        assert all(r.shared_prefix and content(r).startswith(r.shared_prefix) for r in requests)
-
-
-def test_writing_is_sampled_and_judging_is_greedy(sets, scenarios, seeds):
-    written = [*entity_requests(scenarios, seeds, seed=3), *story_requests(sets, scenarios, seeds)]
-    assert {r.temperature for r in written} == {0.7}
-    assert written[0].seed == 3
-    assert {r.temperature for r in annotation_requests(seeds)} == {0}
-
-
-def test_annotation_shows_story_and_both_actions(seeds):
-    text = content(annotation_requests(seeds)[1])
-    assert text.endswith(
-        "Person X: Wanja\n"
-        "KEY INFORMATION: The box of oats has beetles in it.\n"
-        "Story: The box of oats has beetles in it. Wanja takes the box off the shelf and joins the "
-        "queue at the till.\n"
-        "What happens next: What will Wanja likely do next?\n"
-        "Action A: pay for the oats\n"
-        "Action B: report the beetles"
-    )
-
-
-def test_braces_in_a_story_are_text(seeds):
-    odd = seeds.assign(key_information="A box says {question}.")
-    assert "KEY INFORMATION: A box says {question}." in content(annotation_requests(odd)[0])
-
-
-# Entities
-
-
-def test_set_table_drops_nothing(entity_sets):
-    good = written_sets([{**OATS_SET, "scenario": GROCERY}] * 9)
-    table = entity_sets([said(good), ERROR], number=2)
-    assert table["set_id"].tolist()[:9] == [f"smol-r2-01-{i:02d}" for i in range(1, 10)]
-    assert table["status"].tolist() == [*["set"] * 9, "unparsed", *["error"] * 10]
-    assert table["reason"].tolist() == [*[""] * 9, "Example 10: missing", *["429: slow down"] * 10]
-    assert table["scenario"].tolist() == [GROCERY] * 10 + [EXAM] * 10
-    assert table["text"].tolist() == [good] * 10 + [""] * 10
-    kept = table.iloc[0].to_dict()
-    assert {name: kept[name] for name in OATS_SET} == OATS_SET
-    assert kept["source"] == "llm:smol"
-
-
-def test_refusal_and_cut_are_told_apart_for_sets(entity_sets):
-    cut = "Example 1:\nENTITIES: Person X = W; Object Z = b\nKEY INFORMATION: the b is"
-    responses = [said("I'm sorry, but no."), said(cut, "length")]
-    table = entity_sets(responses).drop_duplicates("scenario")
-    assert table["status"].tolist() == ["refused", "truncated"]
-    assert table["reason"].tolist() == [
-        "Example 1: missing",
-        "Example 1: KEY INFORMATION: stands 0 times, expected once",
-    ]
-
-
-def test_whole_sentence_at_the_token_limit_is_a_set(entity_sets):
-    text = written_sets([{**OATS_SET, "scenario": GROCERY}])
-    table = entity_sets([said(text, "length")])
-    assert table["status"].tolist() == ["set", *["truncated"] * 9]
-
-
-# Stories
-
-
-def test_answer_becomes_three_rows_of_a_story_table(attempts):
-    table = attempts([said(PLAIN)])
-    assert list(table.columns) == [*COLUMNS, "status", "reason", "text"]
-    assert table["story_id"].tolist() == [f"llm-smol-r1-a_sev{i}" for i in (1, 2, 3)]
-    assert table["source"].unique().tolist() == ["llm:smol"]
-    assert table["set_id"].unique().tolist() == ["a"]
-    assert table["person_x"].unique().tolist() == ["Wanja"]
-    assert table["status"].unique().tolist() == ["story"]
-    assert table["severity"].tolist() == [1, 2, 3]
-    assert table[[*WRITTEN]].to_dict("records") == PARSED
-
-
-def test_answer_begins_after_the_label_with_which_a_prompt_ends(attempts, tmp_path):
-    path = tmp_path / "story.txt"
-    path.write_text("{example}\n\n{scenario}\n\n{entities}\n\nKEY INFORMATION:\n")
-    replaced = {"simpletom/story": str(path)}
-    for text in (PLAIN.removeprefix("KEY INFORMATION: "), PLAIN):
-        table = attempts([said(text)], replaced=replaced)
-        assert table[[*WRITTEN]].to_dict("records") == PARSED
-        assert table["text"].unique().tolist() == [text]
-    [lost] = attempts([said(text.partition("\n")[2])])["reason"].unique()
-    assert lost.startswith("KEY INFORMATION: stands 0 times")
+@pytest.mark.parametrize(
+    ("step", "temperature", "number", "parts"),
+    [
+        ("entity sets", 0.7, 0, ["[Boxes are closed] X buys Z.", "Write 10 more ideas"]),
+        (
+            "entity sets",
+            0.7,
+            0,
+            [f"{OATS_ENTITIES}\nKEY INFORMATION: The box of oats has beetles in it.\n"],
+        ),
+        (
+            "entity sets",
+            0.7,
+            1,
+            ["Person X = Ligaya; Person Y = classmate; Action Z = copied in the quiz"],
+        ),
+        ("stories", 0.7, 0, [OATS_IN_SCENARIO + written_out(TRIO), OATS_ENTITIES]),
+        (
+            "annotation",
+            0,
+            1,
+            [ANNOTATED],
+        ),
+    ],
+)
+def test_request_shows_its_draft_behind_a_shared_prefix(step, temperature, number, parts):
+    requests, texts = requests_of(step, seed=3)
+    for request, text in zip(requests, texts, strict=True):
+        assert "{" not in text
+        assert request.shared_prefix
+        assert text.startswith(request.shared_prefix)
+        assert (request.temperature, request.seed) == (temperature, 3)
+    for part in parts:
+        assert part in texts[number]
 
 
 @pytest.mark.skipif(not SEEDS.is_dir(), reason="the papers' texts are not at ../shared/seeds")
-def test_prompts_as_printed_ask_for_sets_and_stories(scenarios, seeds, sets, tmp_path):
+def test_prompts_as_printed_ask_for_sets_and_stories(tmp_path):
     replaced = {}
     for prompt in printed():
         if prompt.name in ("simpletom/entities", "simpletom/story"):
             path = tmp_path / f"{prompt.name.partition('/')[2]}.txt"
             path.write_text(prompt.text, encoding="utf-8")
             replaced[prompt.name] = str(path)
-    [request] = entity_requests(scenarios[:1], seeds, replaced=replaced)
-    text = request.messages[0]["content"]
-    assert text.startswith(request.shared_prefix + "[Boxes are closed] X buys Z.")
-    assert " 10 more " in text
-    [request] = story_requests(sets[:1], scenarios, seeds, replaced=replaced)
-    text = request.messages[0]["content"]
-    assert text.startswith(f"{request.shared_prefix}Person X = Wanja")
-    assert text.endswith("KEY INFORMATION:")
+    requests, texts = requests_of("entity sets", replaced=replaced)
+    assert texts[0].startswith(requests[0].shared_prefix + "[Boxes are closed] X buys Z.")
+    assert " 10 more " in texts[0]
+    requests, texts = requests_of("stories", replaced=replaced)
+    assert texts[0].startswith(f"{requests[0].shared_prefix}Person X = Wanja")
+    assert texts[0].endswith("KEY INFORMATION:")
+
+
+# Entities
+
+
+def entity_sets(*responses):
+    drafts = drafts_of_scenarios()[: len(responses)]
+    return pd.DataFrame(wrote(STEPS["entity sets"], drafts, responses, max_tokens=150).rows)
+
+
+def test_set_table_drops_nothing():
+    text = written_sets([{**OATS_SET, "scenario": GROCERY}] * 9)
+    table = entity_sets(said(text), ERROR)
+    assert table["set_id"].tolist()[:9] == [f"smol-r1-01-{i:02d}" for i in range(1, 10)]
+    assert table["status"].tolist() == [*["set"] * 9, "unparsed", *["error"] * 10]
+    assert table["reason"].tolist() == [*[""] * 9, "Example 10: missing", *["429: slow down"] * 10]
+    assert table["scenario"].tolist() == [GROCERY] * 10 + [EXAM] * 10
+    assert table["text"].tolist() == [text] * 10 + [""] * 10
+    assert table.loc[0, [*OATS_SET]].to_dict() == OATS_SET
+
+
+def test_refusal_and_cut_are_told_apart_for_sets():
+    cut = written_sets([{**OATS_SET, "scenario": GROCERY}]) + "\n\nExample 2:\nENTITIES: Person X"
+    table = entity_sets(said("I'm sorry, but no."), said(cut, "length"))
+    assert table["status"].tolist() == [*["refused"] * 10, "set", *["truncated"] * 9]
+
+
+# Stories
+
+
+def test_answer_becomes_three_rows_of_a_story_table():
+    table = stories_by([said(PLAIN)])
+    assert list(table.columns) == [*COLUMNS, "status", "reason", "text"]
+    assert table["story_id"].tolist() == [f"llm-smol-r1-a_sev{i}" for i in (1, 2, 3)]
+    assert table["severity"].tolist() == [1, 2, 3]
+    columns = ["source", "set_id", "person_x", "status"]
+    assert table[columns].to_numpy().tolist() == [["llm:smol", "a", "Wanja", "story"]] * 3
+    assert table[[*WRITTEN]].to_dict("records") == PARSED
+
+
+def test_answer_begins_after_the_label_with_which_a_prompt_ends(tmp_path):
+    path = tmp_path / "story.txt"
+    path.write_text("{example}\n\n{scenario}\n\n{entities}\n\nKEY INFORMATION:\n")
+    for text in (PLAIN.removeprefix("KEY INFORMATION: "), PLAIN):
+        table = stories_by([said(text)], replaced={"simpletom/story": str(path)})
+        assert table[[*WRITTEN]].to_dict("records") == PARSED
 
 
 @pytest.mark.parametrize(
     ("response", "status", "reason"),
     [
         (said("Once."), "unparsed", "KEY INFORMATION: stands 0 times"),
-        (said(""), "unparsed", "no answer"),
         (said("KEY INFORMATION: The box.", "length"), "truncated", "STORY SECOND SENTENCE"),
         (said(PLAIN, "length"), "truncated", "HIGH SEVERITY COUNTERFACTUAL ANSWER: stands 0"),
-        (said(f"<think>{PLAIN}"), "truncated", "no answer"),
+        (said(f"{PLAIN}.", "length"), "story", ""),
+        (said(f"{PLAIN}\n\nAnother st", "length"), "story", ""),
         (said("I can't help with that."), "refused", "KEY INFORMATION: stands 0 times"),
-        (said("", "refusal"), "refused", "no answer"),
         (ERROR, "error", "429: slow down"),
     ],
 )
-def test_answer_that_is_no_story_keeps_its_text_and_the_reason(attempts, response, status, reason):
-    table = attempts([response])
-    assert table["severity"].tolist() == [1, 2, 3]
-    for row in table.to_dict("records"):
+def test_answer_that_is_no_story_keeps_its_text_and_the_reason(response, status, reason):
+    for row in stories_by([response]).to_dict("records"):
         assert row["status"] == status
         assert row["reason"].startswith(reason)
         assert row["text"] == (response.reply.text if response.reply else "")
-        assert [row[name] for name in WRITTEN] == [""] * len(WRITTEN)
+        assert (row["question"] != "") == (status == "story")
         assert row["object_z"] == "box of oats"
 
 
-def test_line_that_ended_before_the_token_limit_is_whole(attempts):
-    for text in (PLAIN + ".", PLAIN + "\n\nAnother st"):
-        assert set(attempts([said(text, "length")])["status"]) == {"story"}
-
-
-def test_nothing_is_dropped_and_every_story_has_its_id(attempts):
+def test_raw_table_gives_back_stories_of_file_and_models(tmp_path):
     responses = [said(PLAIN), said("no"), ERROR]
-    written = [attempts(responses, model, i) for i in (1, 2) for model in ("a", "b")]
-    table = pd.concat(written)
-    assert len(table) == 2 * 2 * 9
-    assert table["story_id"].is_unique
-    assert set(table["status"]) == {"story", "unparsed", "error"} <= {"story", *FAILURES}
-
-
-@pytest.mark.parametrize("stored", [False, True], ids=["in memory", "through parquet"])
-def test_raw_table_gives_back_stories_of_file_and_models(seeds, attempts, tmp_path, stored):
-    written = attempts([said(PLAIN), said("no"), ERROR])
-    raw = stacked("story", seeds, written, attempts([], "other"))
-    if stored:
-        raw.to_parquet(tmp_path / "raw.parquet", index=False)
-        raw = pd.read_parquet(tmp_path / "raw.parquet")
-    assert len(raw) == len(seeds) + 9
+    path = tmp_path / "raw.parquet"
+    tables = [stories_by(responses, model) for model in ("smol", "other")]
+    stacked("story", SEED_STORIES, *tables, stories_by([])).to_parquet(path, index=False)
+    raw = pd.read_parquet(path)
+    assert len(raw) == len(SEED_STORIES) + 2 * 9
+    assert raw["story_id"].is_unique
     stories = story_table(raw[raw["status"] == "story"].to_dict("records"))
-    assert stories[:6].equals(seeds)
-    assert stories["story_id"].tolist()[6:] == [f"llm-smol-r1-a_sev{i}" for i in (1, 2, 3)]
+    assert stories[:6].equals(SEED_STORIES)
+    assert stories["story_id"].tolist()[6:9] == [f"llm-smol-r1-a_sev{i}" for i in (1, 2, 3)]
     assert not stories.isna().any(axis=None)
 
 
 # Seeds of the next round
 
 
-def annotated_as(*rows):
-    """Annotations as (story, answer)."""
-    return pd.DataFrame(
-        [(s, f"w{i}", "human", "action_aware", a) for i, (s, a) in enumerate(rows)],
-        columns=ANNOTATION_COLUMNS,
-    )
+def seeds_of(stories, *story_ids):
+    """The sets that are seeds where somebody said "yes" to these stories."""
+    rows = [(story_id, "w1", "human", "action_aware", "yes") for story_id in story_ids]
+    seeds = top_seeds(stories, pd.DataFrame(rows, columns=ANNOTATION_COLUMNS))
+    return sorted(seeds["story_id"])
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def round_one():
     """Two sets of groceries, a and b, and one of the quiz, all by one model."""
-    trios = [[{**s, "set_id": i, "story_id": f"{i}_{s['severity']}"} for s in TRIO] for i in "ba"]
-    return story_table([*trios[0], *trios[1], *OTHER_TRIO])
+    rows = []
+    for set_id in "ba":
+        for story in TRIO:
+            rows.append(story | {"set_id": set_id, "story_id": f"{set_id}_{story['severity']}"})
+    return story_table([*rows, *OTHER_TRIO])
 
 
-def test_seed_is_the_set_with_most_yes(round_one):
-    annotated = annotated_as(("b_1", "yes"), ("b_3", "yes"), ("a_2", "yes"), ("a_2", "no"))
-    seeds = top_seeds(round_one, annotated)
-    assert seeds["story_id"].tolist() == [
-        "b_1",
-        "b_2",
-        "b_3",
-        "quiz_sev1",
-        "quiz_sev2",
-        "quiz_sev3",
-    ]
+QUIZ = ["quiz_sev1", "quiz_sev2", "quiz_sev3"]
 
 
-def test_set_that_lost_a_story_is_no_seed(round_one):
-    left = round_one[round_one["story_id"] != "a_2"]
-    assert top_seeds(left, annotated_as(("a_1", "yes")))["set_id"].tolist()[:3] == ["b"] * 3
-
-
-def test_two_writers_of_one_set_are_two_candidates(round_one):
+def test_seed_is_the_whole_set_by_one_writer_with_most_yes(round_one):
+    assert seeds_of(round_one) == ["a_1", "a_2", "a_3", *QUIZ]
+    assert seeds_of(round_one, "b_1", "b_3", "a_2") == ["b_1", "b_2", "b_3", *QUIZ]
+    without_one = round_one[round_one["story_id"] != "a_2"]
+    assert seeds_of(without_one, "a_1") == ["b_1", "b_2", "b_3", *QUIZ]
     again = round_one.assign(source="llm:b", story_id="x" + round_one["story_id"])
-    seeds = top_seeds(pd.concat([round_one, again]), annotated_as(("xb_1", "yes")))
-    assert seeds["story_id"].tolist()[:3] == ["quiz_sev1", "quiz_sev2", "quiz_sev3"]
-    assert seeds["story_id"].tolist()[3:] == ["xb_1", "xb_2", "xb_3"]
+    both = pd.concat([round_one, again])
+    assert seeds_of(both, "xb_1") == [*QUIZ, "xb_1", "xb_2", "xb_3"]
 
 
 # Annotations
 
 
-def test_models_answers_are_rows_of_the_annotations_format(seeds):
-    drafts = seeds[:3].to_dict("records")
-    responses = [said(GOOD), said("Yes."), ERROR]
-    rows = wrote(STEPS["annotation"], drafts, responses).rows
-    table = annotations([row for row in rows if row["status"] == "annotation"])
-    assert list(table.columns) == list(ANNOTATION_COLUMNS)
-    assert table["annotator_kind"].unique().tolist() == ["llm:smol"]
-    assert dict(zip(table["question"], table["answer"], strict=True)) == GOOD_ANSWERS
-    assert set(table["story_id"]) == {"oats_sev1"}
+def test_models_answers_are_rows_of_the_annotations_format():
+    drafts = SEED_STORIES[:3].to_dict("records")
+    rows = wrote(STEPS["annotation"], drafts, [said(GOOD), said("Yes."), ERROR]).rows
     assert [row["status"] for row in rows] == ["annotation", "unparsed", "error"]
-    assert [row["text"] for row in rows] == [GOOD, "Yes.", ""]
+    table = annotations(rows[:1])
+    assert table.to_numpy().tolist() == [
+        ["oats_sev1", "smol", "llm:smol", *answer] for answer in GOOD_ANSWERS.items()
+    ]

@@ -151,6 +151,10 @@ def _rows(source: Path | str, config: str) -> list[tuple[int, Any]]:
     return [*enumerate(rows, start=1)]
 
 
+# Whether a twin shares a field with its story.
+_OF_TWINS = {"question": True, "choices": True, "story": False, "answerKey": False}
+
+
 def _faults_of_twins(questions: Mapping[str, _Question]) -> list[str]:
     """What is wrong with twins. questions: by their place. A twin has the question and the options
     of a question that there is, another story and another right option.
@@ -158,18 +162,20 @@ def _faults_of_twins(questions: Mapping[str, _Question]) -> list[str]:
     main = {question.id: question for question in questions.values() if not question.twin_of}
     faults = []
     for place, twin in questions.items():
+        if not twin.twin_of:
+            continue
         where = f"{place}, id {twin.id!r}, field"
-        if twin.twin_of in main:
-            story = main[twin.twin_of]
-            for name in ("question", "choices"):
-                if getattr(twin, name) != getattr(story, name):
-                    faults.append(f"{where} {name}: found another, expected that of {story.id!r}")
-            for name in ("story", "answerKey"):
-                if getattr(twin, name) == getattr(story, name):
-                    faults.append(f"{where} {name}: found that of {story.id!r}, expected another")
-        elif twin.twin_of:
+        story = main.get(twin.twin_of)
+        if story is None:
             expected = "expected the id of a question that is no twin"
             faults.append(f"{where} twin_of: found {twin.twin_of!r}, {expected}")
+            continue
+        for name, is_shared in _OF_TWINS.items():
+            is_same = getattr(twin, name) == getattr(story, name)
+            if is_same != is_shared:
+                expected = "the same as" if is_shared else "another than"
+                value = files.shown(getattr(twin, name))
+                faults.append(f"{where} {name}: found {value}, expected {expected} {story.id!r}")
     return faults
 
 

@@ -35,9 +35,11 @@ def format_problems(story: Mapping) -> list[str]:
         count = len(re.findall(r"[.!?]+(?=\s|$)", story[name].strip("\"'”’ ")))
         if story[name] and count != 1:
             problems.append(f"{name}: {count} sentences instead of one")
-    for name, words in _LISTS["without"]:
-        if hit := re.search(rf"\b({'|'.join(_LISTS[words])})\b", story[name], re.IGNORECASE):
-            problems.append(f"{name}: {words} word {hit[0]!r}")
+    for name, kind in _LISTS["without"]:
+        words = "|".join(_LISTS[kind])
+        match = re.search(rf"\b({words})\b", story[name], re.IGNORECASE)
+        if match:
+            problems.append(f"{name}: {kind} word {match[0]!r}")
     if story["unaware_action"] and plain(story["unaware_action"]) in plain(story["story"]):
         problems.append("unaware_action: stands in the story")
     if plain(story["unaware_action"]) == plain(story["aware_action"]):
