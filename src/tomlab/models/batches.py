@@ -22,7 +22,7 @@ from tomlab.errors import InputError
 from tomlab.models import server_errors
 from tomlab.models.providers import by_prefix
 from tomlab.models.remote import Payload, Remote
-from tomlab.models.replies import FilteredError, MalformedReplyError, Told, body_of, form_of
+from tomlab.models.replies import FilteredError, NoAnswerError, Told, form_of, from_json
 from tomlab.models.run import Run
 from tomlab.models.specs import Reply, Request
 from tomlab.models.turns import alone
@@ -258,11 +258,11 @@ class Batches:
         """One line of results; a broken one has the key ""."""
         key = ""
         try:
-            result = body_of(line)
+            result = from_json(line)
             with form_of(result):
                 key = str(result.custom_id or "")
                 return key, self.adapter.reply(self.answer(result))
-        except (MalformedReplyError, FilteredError, RefusedError, PassingError) as error:
+        except (NoAnswerError, FilteredError, RefusedError, PassingError) as error:
             return key, error
 
 
@@ -358,7 +358,7 @@ class AnthropicBatches(Batches):
 
 def _fault(error: Any, status: int | None, is_passing: bool) -> Exception:
     """What stands in place of an answer: a `FilteredError`, `PassingError` or `RefusedError`."""
-    message = server_errors.said(error)
+    message = server_errors.words(error)
     if server_errors.is_filtered(error, status):
         return FilteredError(f"in place of an answer: {message}")
     kind = PassingError if is_passing else RefusedError
