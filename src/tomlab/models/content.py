@@ -106,7 +106,7 @@ def repeat_of(record: Mapping[str, Any]) -> int | None:
 
 def _repeat(name: str, value: Any, first: int) -> int:
     digits = str(value).removesuffix(".0")
-    is_count = digits.isascii() and digits.isdigit() and int(digits) < LARGEST_COUNT
+    is_count = digits.isascii() and digits.isdigit() and len(digits) < 10
     if not is_count or int(digits) < first:
         found = f"found {str(value)[:40]!r}, expected a number from {first} on"
         raise ValueError(f"field {name}: {found}")
