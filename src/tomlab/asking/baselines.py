@@ -15,7 +15,6 @@ from tomlab.asking.protocol import Benchmark
 from tomlab.models import specs
 from tomlab.models.specs import ModelSpec
 from tomlab.records import tidy
-from tomlab.scoring.variants import protocol
 
 
 async def evaluate_baselines(
@@ -44,10 +43,11 @@ async def evaluate_baselines(
         if responses.empty:
             continue
         scores = benchmark.score(items, responses, **scoring)
+        as_asked = scores[scores["asked_as"] == tidy.AS_ASKED].reset_index(drop=True)
         tables = {
             "responses": responses,
             "scores": scores,
-            "metrics": benchmark.metrics(protocol(scores)),
+            "metrics": benchmark.metrics(as_asked),
         }
         for kind, table in tables.items():
             tidy.write(table, kind, paths.baseline(kind, benchmark.NAME, name))

@@ -16,8 +16,8 @@ from tomlab.errors import InputError, refuse
 from tomlab.models.ask import ask
 from tomlab.models.specs import FILTERED, PROTOCOL, Limits, ModelSpec, Reply, Request, Response
 from tomlab.paths import RESPONSE_STORE
+from tomlab.records.asked import as_shown, first_methods
 from tomlab.records.tidy import AS_ASKED, REVERSED, check
-from tomlab.scoring.answers import as_shown, failed, first_methods
 
 # What a baseline says to the first of two calls.
 _NOTHING = dict.fromkeys(("gold", "omniscient", "random"), "A baseline does not reason.")
@@ -431,12 +431,12 @@ def second_calls(
     for question in questions:
         first_method = benchmark.METHODS[question.method].first
         answer = first_answers[question.item["item_id"], first_method, question.number]
-        if failed(answer):
-            error = f"first call: {answer['error']}"
-            lost.append({**answer, "method": question.method, "response": None, "error": error})
-        else:
+        if isinstance(answer["response"], str):
             reasoning = benchmark.reasoning_of(answer["response"], question.method)
             asked.append(replace(question, item={**question.item, "reasoning": reasoning}))
+        else:
+            error = f"first call: {answer['error']}"
+            lost.append({**answer, "method": question.method, "response": None, "error": error})
     return asked, pd.DataFrame(lost, columns=first.columns).astype(first.dtypes)
 
 
