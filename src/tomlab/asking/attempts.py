@@ -34,7 +34,7 @@ def request(
     beginning = ""
     if shared is not None:
         # A text as printed may lack a field.
-        places = [text.find(f"{{{key}}}") for key in values if key not in shared]
-        first = min((place for place in places if place >= 0), default=0)
+        begins = [text.find(f"{{{key}}}") for key in values if key not in shared]
+        first = min((begin for begin in begins if begin >= 0), default=0)
         beginning = prompts.fill(text[:first], values)
     return Request((message,), shared_prefix=beginning, **options)

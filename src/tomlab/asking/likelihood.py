@@ -52,13 +52,13 @@ def weighed(benchmark: Any, item: Mapping, replaced: Mapping[str, str] | None) -
     return tuple(weighed)
 
 
-def likeliest(weighed: Weighed, told: str) -> list[str]:
+def likeliest(weighed: Weighed, reply: str) -> list[str]:
     """The likeliest option of each prompt by its mean over characters, as `acc_norm` of the LM
     Evaluation Harness has it: the space before an option is weighed with it and is no part of its
-    length. told: the reply to a request.
+    length. reply: the text of the reply to a request.
     """
     picks = []
-    for (_, continuations), weights in zip(weighed, json.loads(told), strict=True):
+    for (_, continuations), weights in zip(weighed, json.loads(reply), strict=True):
         means = {}
         for continuation, (log_likelihood, _) in zip(continuations, weights, strict=True):
             option = continuation.removeprefix(" ")
@@ -67,8 +67,8 @@ def likeliest(weighed: Weighed, told: str) -> list[str]:
     return picks
 
 
-def said(benchmark: Any, item: Mapping, method: str, weighed: Weighed, told: str) -> str:
+def said(benchmark: Any, item: Mapping, method: str, weighed: Weighed, reply: str) -> str:
     """An answer as a model would give it that chose what is likeliest, for the scorers."""
-    picks = likeliest(weighed, told)
+    picks = likeliest(weighed, reply)
     answer = benchmark.labelled(item, picks) if hasattr(benchmark, "labelled") else picks[0]
     return in_words_of_a_model(benchmark, item, answer, method)

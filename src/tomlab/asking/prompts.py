@@ -36,11 +36,11 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
     the printed one lacks.
     """
     files = replaced or {}
-    for known_name in (*files, name):
-        if known_name not in _ours():
-            where = files.get(known_name, "prompts")
-            known = ", ".join(sorted(_ours()))
-            raise InputError(f"{where}: no prompt {known_name!r}; there are: {known}")
+    for used_name in (*files, name):
+        if used_name not in _ours():
+            where = files.get(used_name, "prompts")
+            names = ", ".join(sorted(_ours()))
+            raise InputError(f"{where}: no prompt {used_name!r}; there are: {names}")
     if name not in files:
         return _ours()[name]
     path = from_root(files[name])
@@ -92,8 +92,8 @@ def _wording_of(name: str, text: str) -> tuple[str, str]:
         return NOT_COMPARED, f"{printed.PROMPTS} is missing"
     if places := printed.confirmed(name, text):
         return AS_PRINTED, places
-    known = printed.published()
-    places = printed.places(known[known["name"] == name])
+    table = printed.published()
+    places = printed.places(table[table["name"] == name])
     wording = OURS if text == load(name) else OTHER
     return wording, places or "not printed"
 
@@ -139,8 +139,8 @@ def _files() -> dict[str, Path]:
     files = {}
     for folder in ("benchmarks/*", "asking/*", "judging", "fresh"):
         for path in PACKAGE.glob(f"{folder}/prompts/*.txt"):
-            whose = path.parts[-3].replace("judging", "judges")
-            files[f"{whose}/{path.stem}"] = path
+            owner = path.parts[-3].replace("judging", "judges")
+            files[f"{owner}/{path.stem}"] = path
     return files
 
 

@@ -72,7 +72,8 @@ def look_up(folders: Iterable[Path], keys: Collection[str]) -> dict[str, Reply]:
 
 def files(folders: Iterable[Path]) -> list[Path]:
     """All files of kept answers in folders, in a fixed order."""
-    return [path for folder in folders for path in sorted(folder.glob("*/*.parquet"))]
+    paths = [sorted(folder.glob("*/*.parquet")) for folder in folders]
+    return list(chain.from_iterable(paths))
 
 
 def read(path: Path, keys: Collection[str] | None = None) -> Iterator[list[dict]]:

@@ -108,8 +108,8 @@ def _repeat(name: str, value: Any, first: int) -> int:
     digits = str(value).removesuffix(".0")
     is_count = digits.isascii() and digits.isdigit() and len(digits) < 10
     if not is_count or int(digits) < first:
-        found = f"found {str(value)[:40]!r}, expected a number from {first} on"
-        raise ValueError(f"field {name}: {found}")
+        start = repr(str(value)[:40])
+        raise ValueError(f"field {name}: found {start}, expected a number from {first} on")
     return int(digits) - first
 
 

@@ -36,7 +36,7 @@ async def by_grammar(client: openai.AsyncOpenAI, model: str, request: Request) -
         # an earlier request left there would change the last digits.
         reading = {**body, "max_tokens": 1, "cache_prompt": bool(weights)}
         first = await _post(client, "/completions", reading)
-        read += usage_of(first.usage).prompt or 0
+        read += usage_of(first.usage).prompt
         row = []
         for option in options:
             tokens = (await _post(client, f"{root}/tokenize", {"content": option})).tokens
@@ -91,9 +91,8 @@ async def by_echo(
             pairs = zip(logprobs, options, strict=True)
             weights.append([_behind(logs, prompt, option) for logs, option in pairs])
         prompt_tokens = usage_of(answer.usage).prompt
-        if prompt_tokens is None:
-            is_counted = False
-        read += prompt_tokens or 0
+        is_counted = is_counted and prompt_tokens > 0
+        read += prompt_tokens
     return _reply(weights, read, is_counted=is_counted)
 
 
@@ -107,15 +106,15 @@ def _behind(logprobs: Any, prompt: str, option: str) -> Weight:
     tail = re.split(r"[^\x00-\x7f]", prompt)[-1]
     is_whole = prompt in "".join(tokens)
     end = prompt if is_whole else tail
-    places = []
-    for place in range(1, len(tokens)):
-        is_behind = end and "".join(tokens[:place]).endswith(end)
-        if is_behind and option in accumulate(tokens[place:]):
-            places.append(place)
-    if not places or (len(places) > 1 and not is_whole):
+    begins = []
+    for begin in range(1, len(tokens)):
+        is_behind = end and "".join(tokens[:begin]).endswith(end)
+        if is_behind and option in accumulate(tokens[begin:]):
+            begins.append(begin)
+    if not begins or (len(begins) > 1 and not is_whole):
         message = f"the tokens that came back do not show where {option[:40]!r} begins"
         raise NoAnswerError(f"{message}: perhaps a character came in pieces")
-    begin = places[0]
+    begin = begins[0]
     n = [*accumulate(tokens[begin:])].index(option) + 1
     return [sum(logprobs.token_logprobs[begin : begin + n]), n]
 

@@ -106,10 +106,8 @@ class Remote:
             raise InputError(f"{entry}: {address} does not accept the key") from None
         except Exception:  # noqa: BLE001 - whatever comes instead of a list, it is none
             if names:
-                known = ", ".join(names[:20])
-                raise InputError(
-                    f"{entry}: no model {spec.model!r} at {address}; it has: {known}"
-                ) from None
+                message = f"{entry}: no model {spec.model!r} at {address}"
+                raise InputError(f"{message}; it has: {', '.join(names[:20])}") from None
 
     async def close(self) -> None:
         if self.client is not None:
@@ -150,5 +148,7 @@ def client(kind: type, http: type, spec: OpenAIModel | AnthropicModel, key: str 
 def demand_limit(spec: ModelSpec, request: Request) -> None:
     """InputError for a request without a limit to a provider that can't do without one."""
     if request.max_tokens is None:
-        found = f"found no limit of answers in tokens, which {spec.provider} demands"
-        raise InputError(f"models.{spec.name}: {found}; set one in its `answer_tokens`")
+        raise InputError(
+            f"models.{spec.name}: found no limit of answers in tokens, which {spec.provider} "
+            "demands; set one in its `answer_tokens`"
+        )

@@ -33,14 +33,12 @@ class FilteredError(Exception):
         self.reply = reply or Reply("", "other")
 
 
-def reply(text: Any, finish: Any, usage: Usage, **origin: Any) -> Reply:
+def reply(text: str | None, finish: Any, usage: Usage, **origin: Any) -> Reply:
     """A checked reply. text: None where there is none; finish: why it ended, by the server's word;
     origin: what the server calls itself.
 
     Errors: `FilteredError` where a content filter ended it; `NoAnswerError` where it is none.
     """
-    if text is not None and not isinstance(text, str):
-        raise NoAnswerError(f"expected a text as the answer, found {text!r}")
     try:
         (text or "").encode()
     except UnicodeEncodeError as error:
@@ -61,18 +59,15 @@ def reply(text: Any, finish: Any, usage: Usage, **origin: Any) -> Reply:
 
 def _counted(text: str, reason: str, usage: Usage, origin: dict[str, Any]) -> Reply:
     """A reply with what was counted."""
-    # Whoever wrote a text or came to the limit has used tokens.
-    may_be_zero = not text and reason != "length"
-    is_answer_counted = usage.completion is not None and (usage.completion > 0 or may_be_zero)
     return Reply(
         text,
         reason,
-        usage.prompt or 0,
-        usage.completion or 0,
+        usage.prompt,
+        usage.completion,
         {name: value for name, value in origin.items() if isinstance(value, str)},
         cached_tokens=usage.cached,
         written_tokens=usage.written,
-        is_counted=bool(usage.prompt) and is_answer_counted,
+        is_counted=bool(usage.prompt and usage.completion),
     )
 
 

@@ -50,9 +50,9 @@ class Run:
 
     def end_error(self) -> InputError:
         """Why the run stopped, and what became of the answers."""
-        kept = sum(response.reply is not None for response in self.done.values())
+        answers = [response for response in self.done.values() if response.reply is not None]
         return InputError(
-            f"models.{self.model.name}: {self.stopped}{self.left}. {kept} of "
+            f"models.{self.model.name}: {self.stopped}{self.left}. {len(answers)} of "
             f"{len(self.requests)} answers are kept ({self.spent_so_far()}); "
             "running again asks only for the rest"
         )
@@ -60,10 +60,12 @@ class Run:
     def no_room(self, cost: float) -> str:
         """In words, that the cost limit admits no request of this cost."""
         spending = self.store.spending()
-        lost = f" (${spending.lost:.4f} of it under way when a run was killed)"
+        of_killed_runs = ""
+        if spending.lost:
+            of_killed_runs = f" (${spending.lost:.4f} of it under way when a run was killed)"
         return (
             f"the next request may cost ${cost:.4f}, and ${sum(spending):.4f}"
-            f"{lost if spending.lost else ''} of limits.max_cost_usd = {self.limits.max_cost_usd} "
+            f"{of_killed_runs} of limits.max_cost_usd = {self.limits.max_cost_usd} "
             f"are spent or under way at {self.store.path}"
         )
 

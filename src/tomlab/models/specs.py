@@ -57,9 +57,10 @@ class Request:
     def prompt_tokens(self) -> float:
         """An estimate by characters."""
         texts = [message["content"] for message in self.messages]
-        if self.weighed:  # each continuation is sent behind its prompt
-            texts = [prompt + option for prompt, options in self.weighed for option in options]
-        return sum(map(len, texts)) / CHARS_PER_TOKEN
+        continued = []
+        for prompt, options in self.weighed:  # each continuation is sent behind its prompt
+            continued += [prompt + option for option in options]
+        return sum(map(len, continued or texts)) / CHARS_PER_TOKEN
 
 
 @dataclass(frozen=True)
@@ -305,8 +306,8 @@ def can_write(spec: ModelSpec) -> bool:
 def model_spec(name: str, registry: Mapping[str, Any]) -> ModelSpec:
     """The checked registry entry of model `name`; `InputError` names the option at fault."""
     if name not in registry:
-        known = ", ".join(sorted(registry))
-        raise InputError(f"params.yaml: no model {name!r} under `models`; there are: {known}")
+        names = ", ".join(sorted(registry))
+        raise InputError(f"params.yaml: no model {name!r} under `models`; there are: {names}")
     entry = registry[name]
     where = f"params.yaml: models.{name}"
     if not isinstance(entry, Mapping):

@@ -1,6 +1,5 @@
 """How many tokens a reply cost, wherever its vendor says so."""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 # Where vendors put a count; a dot is a field of a field. Of several that are there the largest is
@@ -35,12 +34,12 @@ FIELDS = {
 
 
 class Usage(NamedTuple):
-    """Tokens of one reply; None where the server gives no count. cached, written: of the prompt's,
+    """Tokens of one reply; 0 where the server gives no count. cached, written: of the prompt's,
     read from the vendor's cache and written there.
     """
 
-    prompt: int | None = None
-    completion: int | None = None
+    prompt: int = 0
+    completion: int = 0
     cached: int = 0
     written: int = 0
 
@@ -50,40 +49,30 @@ def usage_of(counts: Any, *, cache_beside: bool = False) -> Usage:
     cache holds beside the prompt's other tokens (Anthropic's), not among them.
     """
     tokens = {name: _largest(counts, fields) for name, fields in FIELDS.items()}
-    prompt = tokens["prompt"]
+    cache = tokens["cached"] + tokens["written"]
     completion = tokens["completion"]
-    total = tokens["total"] or 0
-    thought = tokens["thought"] or 0
-    cached = tokens["cached"] or 0
-    written = tokens["written"] or 0
-    if prompt is None and completion and total > completion:
-        prompt = total - completion
+    prompt = tokens["prompt"]
+    if not prompt and completion:
+        prompt = max(0, tokens["total"] - completion)
+    if prompt and (cache_beside or cache > prompt):
+        prompt += cache
+    if tokens["thought"] > completion:  # it stands beside the answer and is no part of it
+        completion += tokens["thought"]
     if not prompt:
-        cached = written = 0
-    elif cache_beside or cached + written > prompt:
-        prompt += cached + written
-    if thought > (completion or 0):  # it stands beside the answer and is no part of it
-        completion = (completion or 0) + thought
-    if prompt is not None and total - prompt > (completion or 0):
-        completion = total - prompt
-    return Usage(prompt or None, completion, cached, written)
+        return Usage(0, completion)
+    completion = max(completion, tokens["total"] - prompt)
+    return Usage(prompt, completion, tokens["cached"], tokens["written"])
 
 
-def _largest(counts: Any, fields: tuple[str, ...]) -> int | None:
-    """The largest of the counts that stand in some fields."""
-    numbers = [_count(_value(counts, field)) for field in fields]
-    return max((number for number in numbers if number is not None), default=None)
-
-
-def _value(counts: Any, field: str) -> Any:
-    """What stands in a field, perhaps one of a field."""
-    for name in field.split("."):
-        counts = counts.get(name) if isinstance(counts, Mapping) else getattr(counts, name, None)
-    return counts
-
-
-def _count(value: Any) -> int | None:
-    """A number of tokens; None for what is none."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if type(value) is int and 0 <= value < 2**31 else None
+def _largest(counts: Any, fields: tuple[str, ...]) -> int:
+    """The largest of the counts that stand in some fields; 0 for none."""
+    numbers = [0]
+    for field in fields:
+        value = counts
+        for name in field.split("."):
+            value = getattr(value, name, None)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if type(value) is int and value < 2**31:
+            numbers.append(value)
+    return max(numbers)

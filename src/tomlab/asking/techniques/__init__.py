@@ -53,10 +53,10 @@ class TwoStep:
             return [{"role": "user", "content": f"{item['story']}\n\n{asks}\n\n{instruction}"}]
         if "reasoning" not in item:
             raise InputError(f"{item['benchmark']}: {self.first} has to be answered before")
-        said = item["reasoning"]
+        reasoning = item["reasoning"]
         if self.technique == "perception":
-            said = perceived(said, asks.rpartition("Question:")[2])
-        story = prompts.filled(f"techniques/{self.technique}-second", replaced, said=said)
+            reasoning = perceived(reasoning, asks.rpartition("Question:")[2])
+        story = prompts.filled(f"techniques/{self.technique}-second", replaced, said=reasoning)
         if self.keeps_story:
             story = f"{item['story']}\n\n{story}"
         return ask({**item, "story": story}, self.base, replaced)
