@@ -32,11 +32,25 @@ class Unreadable(str):
 
 
 # The columns of docs/logs.md in the table of responses.
-_COLUMNS = (
-    *("item_id", "model", "method", "sample", "response", "verdict", "finish_reason", "error"),
-    *("prompt_tokens", "completion_tokens", "messages", "options_shown", "how", "log_model"),
-    *("log_sample", "place", "request_key"),
-)
+_COLUMNS = [
+    "item_id",
+    "model",
+    "method",
+    "sample",
+    "response",
+    "verdict",
+    "finish_reason",
+    "error",
+    "prompt_tokens",
+    "completion_tokens",
+    "messages",
+    "options_shown",
+    "how",
+    "log_model",
+    "log_sample",
+    "place",
+    "request_key",
+]
 
 
 def given(model: TakenModel, benchmark: str) -> pd.DataFrame:
