@@ -43,11 +43,10 @@ async def evaluate_baselines(
         if responses.empty:
             continue
         scores = benchmark.score(items, responses, **scoring)
-        as_asked = scores[scores["asked_as"] == tidy.AS_ASKED].reset_index(drop=True)
         tables = {
             "responses": responses,
             "scores": scores,
-            "metrics": benchmark.metrics(as_asked),
+            "metrics": benchmark.metrics(scores),
         }
         for kind, table in tables.items():
             tidy.write(table, kind, paths.baseline(kind, benchmark.NAME, name))
