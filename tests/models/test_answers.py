@@ -47,11 +47,11 @@ def store(tmp_path):
 
 
 def test_store_and_files_hold_the_same(store, tmp_path):
-    told = keep(store, tmp_path / "kept", ["bigtom", "fantom", "simpletom"])
-    assert told[["new", "kept", "other"]].to_numpy().tolist() == [[1, 0, 0], [4, 0, 0], [2, 0, 0]]
+    counts = keep(store, tmp_path / "kept", ["bigtom", "fantom", "simpletom"])
+    assert counts[["new", "kept", "other"]].to_numpy().tolist() == [[1, 0, 0], [4, 0, 0], [2, 0, 0]]
     names = ["bigtom/other", "bigtom/toy", "simpletom/toy"]
     files = [tmp_path / "kept" / f"{name}.parquet" for name in names]
-    assert told["file"].tolist() == files
+    assert counts["file"].tolist() == files
     back = tmp_path / "back.sqlite"
     assert take(files, back)[["answers", "other"]].to_numpy().tolist() == [[1, 0], [4, 0], [2, 0]]
     query = "SELECT * FROM responses ORDER BY key"
@@ -72,25 +72,28 @@ def test_what_is_kept_again_is_the_same_bytes(store, tmp_path):
 
 def test_another_answer_is_reported_and_neither_is_changed(store, tmp_path):
     keep(store, tmp_path / "kept", ["bigtom"])
-    path, other = tmp_path / "kept/bigtom/toy.parquet", tmp_path / "other.sqlite"
-    before = path.read_bytes()
-    with Store(other) as kept:
-        kept.take([changed := answer(2, "In the cellar.")])
-        kept.used([(changed["key"], "3_evaluation/bigtom", "0-shot")])
-    assert take([path], other)["other"].tolist() == [1]
-    assert keep(other, tmp_path / "kept", ["bigtom"])["other"].tolist() == [1]
-    assert path.read_bytes() == before
-    with Store(other) as kept:
-        assert kept.replies([changed["key"]])[changed["key"]].text == "In the cellar."
+    path = tmp_path / "kept/bigtom/toy.parquet"
+    content = path.read_bytes()
+    changed = answer(2, "In the cellar.")
+    key = changed["key"]
+    with Store(tmp_path / "changed.sqlite") as responses:
+        responses.take([changed])
+        responses.used([(key, "3_evaluation/bigtom", "0-shot")])
+    assert take([path], tmp_path / "changed.sqlite")["other"].tolist() == [1]
+    counts = keep(tmp_path / "changed.sqlite", tmp_path / "kept", ["bigtom"])
+    assert counts["other"].tolist() == [1]
+    assert path.read_bytes() == content
+    with Store(tmp_path / "changed.sqlite") as responses:
+        assert responses.replies([key])[key].text == "In the cellar."
 
 
 def test_files_that_contradict_each_other_are_refused(tmp_path):
-    one, other = tmp_path / "one", tmp_path / "other"
-    answers.write([answer(1)], one / "bigtom/toy.parquet")
-    answers.write([answer(1, "In the cellar.")], other / "bigtom/toy.parquet")
-    with pytest.raises(InputError, match=r"other/bigtom/toy.parquet: request .*/one/bigtom"):
-        answers.look_up([one, other], [answer(1)["key"]])
-    assert answers.look_up([one, other], [answer(3)["key"]]) == {}
+    folders = [tmp_path / "first", tmp_path / "second"]
+    answers.write([answer(1)], folders[0] / "bigtom/toy.parquet")
+    answers.write([answer(1, "In the cellar.")], folders[1] / "bigtom/toy.parquet")
+    with pytest.raises(InputError, match=r"second/bigtom/toy.parquet: request .*/first/bigtom"):
+        answers.look_up(folders, [answer(1)["key"]])
+    assert answers.look_up(folders, [answer(3)["key"]]) == {}
 
 
 OTHERS = [
@@ -137,7 +140,8 @@ def test_a_wrong_answer_is_found_where_it_would_be_used(tmp_path):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_overwritten_pages_are_told(seed, tmp_path):
-    path, lots = tmp_path / "kept/bigtom/toy.parquet", random.Random(seed)
+    path = tmp_path / "kept/bigtom/toy.parquet"
+    lots = random.Random(seed)
     answers.write([answer(n) for n in range(40)], path)
     content = bytearray(path.read_bytes())
     place = lots.randrange(4, len(content) // 2)
@@ -261,12 +265,12 @@ def test_what_is_kept_is_not_asked_and_the_rest_is(server, tmp_path, monkeypatch
     first = asked(server, tmp_path, "first.sqlite", Limits())
     keep(tmp_path / "first.sqlite", tmp_path / "kept", ["bigtom"])
     [path] = answers.files([tmp_path / "kept"])
-    answers.write([each for each in rows(path) if "Question 5?" not in each["request"]], path)
-    before = len(server.asked)
-    again = asked(server, tmp_path, "again.sqlite", Limits(answers=(tmp_path / "kept",)))
-    assert len(server.asked) - before == 1
-    assert [each.reply for each in again] == [each.reply for each in first]
-    assert [each.cached for each in again] == [True] * 5 + [False]
+    answers.write([row for row in rows(path) if "Question 5?" not in row["request"]], path)
+    count = len(server.asked)
+    second = asked(server, tmp_path, "second.sqlite", Limits(answers=(tmp_path / "kept",)))
+    assert len(server.asked) - count == 1
+    assert [response.reply for response in second] == [response.reply for response in first]
+    assert [response.cached for response in second] == [True] * 5 + [False]
 
 
 def test_never_asks_nothing_and_says_what_is_missing(server, tmp_path, monkeypatch):
@@ -278,9 +282,9 @@ def test_never_asks_nothing_and_says_what_is_missing(server, tmp_path, monkeypat
     with Store(tmp_path / "store.sqlite") as kept:
         first = [row for row in kept.kept("bigtom") if '"Question 0?"' in row["request"]]
     answers.write(first, tmp_path / "kept/bigtom/toy.parquet")
-    before = len(server.headers)
-    told = r"^3_evaluation/bigtom models.toy: 5 of 6 answers are not kept \(2 for 0-shot, 1 for .*never"
-    with pytest.raises(InputError, match=told):
-        never = Limits(ask="never", answers=(tmp_path / "kept",))
+    count = len(server.headers)
+    message = r"^3_evaluation/bigtom models.toy: 5 of 6 answers are not kept \(2 for 0-shot, 1 for .*never"
+    never = Limits(ask="never", answers=(tmp_path / "kept",))
+    with pytest.raises(InputError, match=message):
         asked(server, tmp_path, "empty.sqlite", never)
-    assert len(server.headers) == before  # neither questions nor a list of models
+    assert len(server.headers) == count  # neither questions nor a list of models

@@ -146,16 +146,19 @@ def test_one_odd_item_costs_that_item(faulty_server, store):
 @given(st.data(), st.text("ab ", min_size=1, max_size=8), st.text("ab ", min_size=1, max_size=8))
 def test_however_a_text_is_cut_into_tokens_the_continuation_is_found(data, prompt, option):
     def cut(text):
-        at = sorted(data.draw(st.sets(st.integers(1, max(len(text) - 1, 1)))))
-        ends = [0, *(n for n in at if n < len(text)), len(text)]
-        return [text[a:b] for a, b in pairwise(ends)]
+        cuts = data.draw(st.sets(st.integers(1, max(len(text) - 1, 1))))
+        ends = sorted({0, *cuts, len(text)})
+        return [text[begin:end] for begin, end in pairwise(ends)]
 
-    before, behind = ["<s>", *cut(prompt)], cut(option)
-    tokens = [*before, *behind, data.draw(st.sampled_from([option, prompt, "a"]))]
+    tokens_before = ["<s>", *cut(prompt)]
+    tokens_behind = cut(option)
+    tokens = [*tokens_before, *tokens_behind, data.draw(st.sampled_from([option, prompt, "a"]))]
     logs = [-float(n) for n in range(len(tokens))]
-    given_back = from_json(json.dumps({"tokens": tokens, "token_logprobs": logs}))
-    total, n = likelihood._behind(given_back, prompt, option)
-    assert n <= len(behind)
+    logprobs = from_json(json.dumps({"tokens": tokens, "token_logprobs": logs}))
+    total, n = likelihood._behind(logprobs, prompt, option)
+    assert n <= len(tokens_behind)
     # Where a prompt and its continuation overlap, such as "a" and "aa", there are two readings.
     if f"{prompt}{option}".find(prompt, 1) < 0:
-        assert (total, n) == (math.fsum(logs[len(before) :][: len(behind)]), len(behind))
+        begin = len(tokens_before)
+        assert total == math.fsum(logs[begin : begin + len(tokens_behind)])
+        assert n == len(tokens_behind)

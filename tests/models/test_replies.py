@@ -22,9 +22,9 @@ USAGE = {
 
 
 def chat(content="b", finish="stop", usage=USAGE, choice=None, message=None, **top) -> dict:
-    said = {"role": "assistant", "content": content, **(message or {})}
-    told = {"index": 0, "message": said, "finish_reason": finish, **(choice or {})}
-    return {"choices": [told], "usage": usage, **top}
+    whole_message = {"role": "assistant", "content": content, **(message or {})}
+    whole_choice = {"message": whole_message, "finish_reason": finish, **(choice or {})}
+    return {"choices": [whole_choice], "usage": usage, **top}
 
 
 def message(content=None, reason="end_turn", usage=USAGE, **top) -> dict:
