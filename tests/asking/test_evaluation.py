@@ -62,24 +62,23 @@ def asked(items, spec, store, method="0-shot", count=None, **options) -> pd.Data
 
 def test_methods_that_cannot_be_asked_are_left_out_with_a_sentence(items, capsys):
     def reference(item, method, seed):
-        own = bigtom.reference(item, method, seed)
-        return own if method == "0-shot" else {"gold": own["gold"]}
+        answers = bigtom.reference(item, method, seed)
+        return answers if method == "0-shot" else {"gold": answers["gold"]}
 
-    some = SimpleNamespace(**{**vars(bigtom), "reference": reference})
-    questions = plan(some, items, baseline(), list(CONDITIONS))
+    def no_items_of_1_shot(rows, method):
+        return bigtom.asked(rows, method) if method == "0-shot" else rows[:0]
+
+    benchmark = SimpleNamespace(**{**vars(bigtom), "reference": reference})
+    questions = plan(benchmark, items, baseline(), list(CONDITIONS))
     assert {question.method for question in questions} == {"0-shot"}
-    without = items[items["initial_belief"] != 0]
-    told = "mine is left out of 1-shot: no omniscient answer to it is known\n"
-    assert capsys.readouterr().out == told
+    message = "mine is left out of 1-shot: no omniscient answer to it is known\n"
+    assert capsys.readouterr().out == message
 
-    def fits_none(rows, method):
-        return bigtom.asked(rows, method)[: None if method == "0-shot" else 0]
-
-    some = SimpleNamespace(**{**vars(bigtom), "asked": fits_none})
-    assert plan(some, without, baseline(), list(CONDITIONS))
+    benchmark = SimpleNamespace(**{**vars(bigtom), "asked": no_items_of_1_shot})
+    assert plan(benchmark, items, baseline(), list(CONDITIONS))
     assert "1-shot is left out: it has no item to ask about" in capsys.readouterr().out
     with pytest.raises(InputError, match="1-shot is left out"):
-        plan(some, without, baseline(), ["1-shot"])
+        plan(benchmark, items, baseline(), ["1-shot"])
 
 
 def test_model_without_groups_is_asked_everything_by_each_method(items):

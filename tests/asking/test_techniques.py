@@ -207,19 +207,12 @@ def test_pieces_of_the_person_named_first(question, pieces):
 
 def test_evaluate_makes_both_calls_and_scores_the_second(faulty_server, tmp_path):
     faulty_server.default = Act(text="<think>Hm.</think>Answer: a)")
-    spec, store = (
-        toy("openai", faulty_server.url, max_concurrency=1, max_retries=0),
-        tmp_path / "s.sqlite",
-    )
-    table = asked(bigtom, ITEMS[bigtom], spec, ["perspective", "0-shot"], store)
-    assert table["method"].unique().tolist() == ["0-shot", "perspective-first", "perspective"]
-    assert table["method"].value_counts().to_dict() == {
-        "0-shot": 25,
-        "perspective-first": 12,
-        "perspective": 12,
-    }
-    limits = {text["max_tokens"] for text in (each.body for each in faulty_server.asked)}
-    assert limits == {100, 256}
+    spec = toy("openai", faulty_server.url)
+    methods = ["perspective", "0-shot"]
+    table = asked(bigtom, ITEMS[bigtom], spec, methods, tmp_path / "s.sqlite")
+    counts = table["method"].value_counts(sort=False)
+    assert counts.to_dict() == {"0-shot": 25, "perspective-first": 12, "perspective": 12}
+    assert {question.body["max_tokens"] for question in faulty_server.asked} == {100, 256}
     second = json.loads(table["messages"].iloc[-1])[-1]["content"]
     assert "know:\nAnswer: a)\nQuestion:" in second  # without its thinking
     scores = bigtom.score(ITEMS[bigtom], table)
@@ -227,23 +220,22 @@ def test_evaluate_makes_both_calls_and_scores_the_second(faulty_server, tmp_path
 
 
 def test_a_lost_first_call_keeps_the_question_with_an_error(faulty_server, tmp_path):
-    spec, store, borne = (
-        toy("openai", faulty_server.url, max_concurrency=1, max_retries=0),
-        tmp_path / "s.sqlite",
-        Limits(max_error_share=1),
-    )
+    spec = toy("openai", faulty_server.url, max_concurrency=1, max_retries=0)
+    store = tmp_path / "s.sqlite"
+    limits = Limits(max_error_share=1)
     faulty_server.script = [BROKEN]
-    table = asked(bigtom, ITEMS[bigtom], spec, ["perspective"], store, limits=borne)
-    lost = table[table["error"].notna()]
-    assert lost["method"].tolist() == ["perspective-first", "perspective"]
-    assert lost["error"].iloc[1].startswith("first call: ")
+    table = asked(bigtom, ITEMS[bigtom], spec, ["perspective"], store, limits=limits)
+    failed = table[table["error"].notna()]
+    assert failed["method"].tolist() == ["perspective-first", "perspective"]
+    assert failed["error"].iloc[1].startswith("first call: ")
     assert len(table) == 24
     outcomes = bigtom.score(ITEMS[bigtom], table)["outcome"]
-    assert (len(outcomes), (outcomes == "error").sum()) == (12, 1)
+    assert len(outcomes) == 12
+    assert (outcomes == "error").sum() == 1
 
     faulty_server.asked.clear()
-    again = asked(bigtom, ITEMS[bigtom], spec, ["perspective"], store, limits=borne)
-    assert again["error"].isna().all()
+    second_run = asked(bigtom, ITEMS[bigtom], spec, ["perspective"], store, limits=limits)
+    assert second_run["error"].isna().all()
     assert len(faulty_server.asked) == 2
 
 
