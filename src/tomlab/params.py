@@ -41,12 +41,12 @@ class Section(pydantic.BaseModel):
         for name in map(str, content):
             if name in cls.model_fields:
                 continue
+            advice = f"known: {[*cls.model_fields]}"
             if name in _NUMBERS_OF_ITEMS:
-                raise ValueError(f"{name}: no such option; {_WHOLE_GROUPS}")
-            near = get_close_matches(name, cls.model_fields, 1)
-            if near:
-                raise ValueError(f"{name}: no such option; did you mean {near[0]!r}?")
-            raise ValueError(f"{name}: no such option; known: {[*cls.model_fields]}")
+                advice = _WHOLE_GROUPS
+            elif similar := get_close_matches(name, cls.model_fields, 1):
+                advice = f"did you mean {similar[0]!r}?"
+            raise ValueError(f"{name}: no such option; {advice}")
         return content
 
 
@@ -93,7 +93,8 @@ BASELINES = ("random", "omniscient")
 _Item = TypeVar("_Item")
 Name = Annotated[str, matches(r"[A-Za-z0-9_-]{1,100}", _NAME)]
 ModelName = Annotated[Name, AfterValidator(_registered)]
-Distinct = Annotated[list[_Item], fits(lambda v: 0 < len(v) == len({*map(str, v)}), _ONCE)]
+_is_distinct = fits(lambda names: 0 < len(names) == len(set(map(str, names))), _ONCE)
+Distinct = Annotated[list[_Item], _is_distinct]
 GivenPath = Annotated[str, fits(lambda path: path and there(path), _THERE)]
 OptionalPath = Annotated[str, fits(lambda path: not path or there(path), f'"" or {_THERE}')]
 Answers = Annotated[str, fits(_holds_answers, _KEPT)]
@@ -255,24 +256,23 @@ _EXPECTED = {
 
 def complaint(case: Mapping[str, Any], show: Callable[[Any], str] = shown) -> str:
     """One error of pydantic's in words: the field, what was found, as by `show`, and expected."""
-    kind = case["type"]
-    value = case["input"]
-    place = ".".join(map(str, case["loc"]))
-
     message = case["msg"].removeprefix("Value error, ").replace("Input should be", "expected", 1)
-    if kind in _EXPECTED:
-        message = f"expected {_EXPECTED[kind]}"
-    if kind == "union_tag_invalid":
+    if case["type"] in _EXPECTED:
+        message = f"expected {_EXPECTED[case['type']]}"
+    if case["type"] == "union_tag_invalid":
         message = f"expected one of {case['ctx']['expected_tags']}"
+    message = _found(case, show) + message
+    field = ".".join(map(str, case["loc"]))
+    return f"field {field}: {message}" if field else message
 
-    is_section = kind == "value_error" and isinstance(value, dict)
-    may_be_key = "key" in str(case["loc"][-1:])
-    if is_section or may_be_key:
-        found = ""
-    elif kind == "missing":
-        found = "found nothing, "
-    elif kind == "union_tag_invalid":
-        found = f"found {show(case['ctx']['tag'])} as {case['ctx']['discriminator']}, "
-    else:
-        found = f"found {show(value)}, "
-    return f"field {place}: {found}{message}" if place else f"{found}{message}"
+
+def _found(case: Mapping[str, Any], show: Callable[[Any], str]) -> str:
+    """The beginning of a complaint, with what was found, unless it is a section or may be a key."""
+    is_section = case["type"] == "value_error" and isinstance(case["input"], dict)
+    if is_section or "key" in str(case["loc"][-1:]):
+        return ""
+    if case["type"] == "missing":
+        return "found nothing, "
+    if case["type"] == "union_tag_invalid":
+        return f"found {show(case['ctx']['tag'])} as {case['ctx']['discriminator']}, "
+    return f"found {show(case['input'])}, "

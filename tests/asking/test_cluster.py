@@ -77,6 +77,12 @@ def answered(benchmark, folder: Path) -> dict[str, Path]:
     return {kind: folder / f"{kind}.parquet" for kind in tables}
 
 
+@pytest.fixture(scope="module")
+def of_one_benchmark(tmp_path_factory) -> dict[str, Path]:
+    """Files of items and answers of BigToM."""
+    return answered(bigtom, tmp_path_factory.mktemp("bigtom"))
+
+
 def at_once(benchmark, files: dict[str, Path]) -> pd.DataFrame:
     scores = benchmark.score(*(tidy.read(kind, path) for kind, path in files.items()))
     return in_order(benchmark.metrics(scores))
@@ -86,17 +92,18 @@ def in_order(metrics: pd.DataFrame) -> pd.DataFrame:
     return metrics.sort_values(["method", "metric", "condition"], ignore_index=True)
 
 
-@pytest.mark.parametrize("benchmark", RUNS, ids=lambda each: each.NAME)
+@pytest.mark.parametrize("benchmark", RUNS, ids=lambda benchmark: benchmark.NAME)
 def test_metrics_are_those_of_all_at_once(client, tmp_path, benchmark):
     files = answered(benchmark, tmp_path)
-    found = score(client, benchmark.NAME, **files, folder=tmp_path, groups=2)
-    assert_frame_equal(in_order(found), at_once(benchmark, files), check_exact=True)
+    metrics = score(client, benchmark.NAME, **files, folder=tmp_path, groups=2)
+    assert_frame_equal(in_order(metrics), at_once(benchmark, files), check_exact=True)
     parts = [pd.read_parquet(path) for path in (tmp_path / "scores").iterdir()]
     assert len(parts) > 1
-    assert not set.union(*map(set, parts)) & {*FOR_READERS}
+    for part in parts:
+        assert not {*part} & {*FOR_READERS}
 
 
-def test_work_of_a_worker_that_is_killed_is_done_by_another(client, tmp_path):
+def test_work_of_a_worker_that_is_killed_is_done_by_another(client, tmp_path, of_one_benchmark):
     flag = tmp_path / "killed"
 
     class KillsOne(distributed.WorkerPlugin):
@@ -111,29 +118,28 @@ def test_work_of_a_worker_that_is_killed_is_done_by_another(client, tmp_path):
                     flag.open("x").close()
                     os.kill(os.getpid(), signal.SIGKILL)
 
-    files = answered(bigtom, tmp_path)
     before = set(client.run(os.getpid).values())
     client.register_plugin(KillsOne())
-    found = score(client, "bigtom", **files, folder=tmp_path, groups=1)
+    metrics = score(client, "bigtom", **of_one_benchmark, folder=tmp_path, groups=1)
     client.unregister_worker_plugin("kills-one")
     assert flag.exists()
-    assert_frame_equal(in_order(found), at_once(bigtom, files), check_exact=True)
+    assert_frame_equal(in_order(metrics), at_once(bigtom, of_one_benchmark), check_exact=True)
     client.wait_for_workers(2)
     after = set(client.run(os.getpid).values())
     assert len(after) == 2
     assert len(before & after) == 1  # the one killed was replaced
 
 
-def test_answers_to_items_that_are_not_there_are_refused(client, tmp_path):
-    files = answered(bigtom, tmp_path)
-    items = tidy.read("items", files["items"])
-    tidy.write(items[items["group_id"] != items["group_id"].iloc[0]], "items", files["items"])
+def test_answers_to_items_that_are_not_there_and_no_table_are_refused(
+    client, tmp_path, of_one_benchmark
+):
+    items = tidy.read("items", of_one_benchmark["items"])
+    fewer = items[items["group_id"] != items["group_id"].iloc[0]]
+    tidy.write(fewer, "items", tmp_path / "items.parquet")
+    files = of_one_benchmark | {"items": tmp_path / "items.parquet"}
     with pytest.raises(InputError, match=r"responses.parquet: \d+ answers are to no item"):
         score(client, "bigtom", **files, folder=tmp_path)
-
-
-def test_what_is_no_table_is_refused(client, tmp_path):
-    files = answered(bigtom, tmp_path)
-    files["responses"].write_bytes(b"no table")
+    (tmp_path / "responses.parquet").write_bytes(b"no table")
+    files["responses"] = tmp_path / "responses.parquet"
     with pytest.raises(InputError, match=r"responses.parquet: found no"):
         score(client, "bigtom", **files, folder=tmp_path)

@@ -15,9 +15,13 @@ from tomlab.paths import DATA
 from tomlab.reporting import gate
 from tomlab.scoring.variants import variants
 
-METHODS = {bigtom: "likelihood", fantom: "short-likelihood", simpletom: "likelihood"}
-METHODS |= {omnitom: "stage2-likelihood"}
-BENCHMARKS = pytest.mark.parametrize("benchmark", METHODS, ids=lambda one: one.NAME)
+METHODS = {
+    bigtom: "likelihood",
+    fantom: "short-likelihood",
+    simpletom: "likelihood",
+    omnitom: "stage2-likelihood",
+}
+BENCHMARKS = pytest.mark.parametrize("benchmark", METHODS, ids=lambda benchmark: benchmark.NAME)
 
 
 def spec(**options):
@@ -49,16 +53,15 @@ def right_options(benchmark, item) -> list[str]:
 
 def answers(benchmark, items, choose) -> pd.DataFrame:
     """Responses of a model that finds most likely what `choose` picks of an item's options."""
-    method, said = METHODS[benchmark], []
+    method = METHODS[benchmark]
+    texts = []
     for item in items.to_dict("records"):
         parts = likelihood.weighed(benchmark, item, None)
-        picks = choose(item, parts)
-        logs = [
-            [[-1.0 if option == pick else -100.0, 1] for option in options]
-            for (_, options), pick in zip(parts, picks, strict=True)
-        ]
-        said.append(likelihood.said(benchmark, item, method, parts, json.dumps(logs)))
-    return answered(items, said, method, finish="likelihood")
+        logs = []
+        for (_, options), pick in zip(parts, choose(item, parts), strict=True):
+            logs.append([[-1.0 if option == pick else -100.0, 1] for option in options])
+        texts.append(likelihood.said(benchmark, item, method, parts, json.dumps(logs)))
+    return answered(items, texts, method, finish="likelihood")
 
 
 def scored(benchmark, items, responses):
@@ -81,10 +84,9 @@ def test_the_place_of_an_option_changes_nothing(benchmark):
     def longest(_, parts):
         return [max(options) for _, options in parts]
 
-    scores = [
-        scored(benchmark, each, answers(benchmark, each, longest)) for each in (items, turned)
-    ]
-    pd.testing.assert_series_equal(scores[0]["score"], scores[1]["score"])
+    scores = scored(benchmark, items, answers(benchmark, items, longest))
+    scores_turned = scored(benchmark, turned, answers(benchmark, turned, longest))
+    pd.testing.assert_series_equal(scores["score"], scores_turned["score"])
 
 
 @BENCHMARKS
@@ -100,10 +102,7 @@ def test_the_mean_over_characters_decides_and_not_the_sum():
     parts = (("…", (" jug", " jug of oat milk")),)
     assert likelihood.likeliest(parts, "[[[-4, 1], [-8, 4]]]") == ["jug of oat milk"]
     assert likelihood.likeliest(parts, "[[[-1, 1], [-8, 4]]]") == ["jug"]
-
-
-def test_the_space_before_an_option_is_no_part_of_its_length():
-    # Over 3 and 2 characters "yes" has the greater mean, over 4 and 3 "no" would.
+    # Over 3 and 2 characters "yes" has the greater mean; with the space before it "no" would.
     parts = (("…", (" yes", " no")),)
     assert likelihood.likeliest(parts, "[[[-4.2, 1], [-3.0, 1]]]") == ["yes"]
 

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from printed_texts import SEEDS, between, paper, printed
@@ -27,15 +27,15 @@ PAPERS = pytest.mark.skipif(
     not SEEDS.is_dir(), reason="the papers' texts are not at ../shared/seeds"
 )
 TEXTS = printed() if SEEDS.is_dir() else []
-each_printed = pytest.mark.parametrize(
+EACH_PRINTED = pytest.mark.parametrize(
     "prompt", TEXTS, ids=lambda prompt: f"{prompt.name} ({prompt.version}, {prompt.place})"
 )
-# Printed prompts for which there is none of ours.
 # Texts with all kinds of marks that normalisation takes away or could be confused by.
 MARKED = st.text(
     st.sampled_from("*_`#\\-•>{} \n\t‘’“”´ʼ‐\u2011\u00ad\u200b\u0301eéanﬁ…1‴")
     | st.characters(codec="utf-8")
 )
+FEW = settings(max_examples=50)
 
 
 @pytest.fixture
@@ -57,6 +57,12 @@ def wording(root: Path, name: str, text: str) -> str:
     return row["prompt_wording"]
 
 
+def only_text(name: str) -> str:
+    """The text of a prompt that is printed once."""
+    [text] = [prompt.text for prompt in TEXTS if prompt.name == name]
+    return text
+
+
 # The hashes
 
 
@@ -65,40 +71,27 @@ def test_every_text_that_the_papers_print_has_its_hash_and_no_other_row_is_of_a_
     rows = published().query("version != 'release'")
     on_record = {(row.name, row.version, row.place) for row in rows.itertuples(index=False)}
     assert on_record == {(text.name, text.version, text.place) for text in TEXTS}
+    assert all(prompts.load(name) for name in published()["name"].unique())
 
 
-@each_printed
-def test_printed_text_is_confirmed_where_it_is_printed(prompt):
-    assert f"{prompt.version}, {prompt.place}" in confirmed(prompt.name, prompt.text).split("; ")
+@EACH_PRINTED
+def test_printed_text_is_confirmed_and_a_changed_one_is_not(prompt, root):
+    places = confirmed(prompt.name, prompt.text)
+    assert f"{prompt.version}, {prompt.place}" in places.split("; ")
+    assert wording(root, prompt.name, prompt.text) == prompts.AS_PRINTED
+    assert confirmed("bigtom/labels", prompt.text) == ""
 
-
-@each_printed
-def test_one_changed_letter_is_not_confirmed(prompt):
     words = max(re.split(r"\{.*?\}", prompt.text), key=len)
-    vowel = next(letter for letter in words if letter in "aeiou")
+    vowel = re.search("[aeiou]", words)[0]
     changed = prompt.text.replace(words, words.replace(vowel, "y", 1))
-    assert changed != prompt.text
     assert confirmed(prompt.name, changed) == ""
 
-
-@each_printed
-def test_quotes_line_breaks_and_markdown_of_a_page_change_nothing(prompt):
+    # Quotes, line breaks and Markdown of a page.
     text = prompt.text.replace("'", "’").replace(" ", "\n", 3).replace("-", "\u2011")
     text = text.replace("fi", "ﬁ").replace("\n", "\r\n\r\n")
     first, rest = text.split(maxsplit=1)
     text = f"## {first} {rest}\n" if "{" in first else f"- **{first}** {rest}\u200b"
-    assert confirmed(prompt.name, text) == confirmed(prompt.name, prompt.text)
-
-
-@each_printed
-def test_printed_text_of_one_prompt_is_not_confirmed_as_another(prompt):
-    assert confirmed("bigtom/labels", prompt.text) == ""
-
-
-def only_text(name: str) -> str:
-    """The text of a prompt that is printed once."""
-    [text] = [printed.text for printed in TEXTS if printed.name == name]
-    return text
+    assert confirmed(prompt.name, text) == places
 
 
 @PAPERS
@@ -108,40 +101,28 @@ def test_line_break_that_a_paper_prints_as_two_characters_is_a_line_break():
 
 
 @PAPERS
-def test_exchanged_placeholders_are_not_confirmed():
+def test_placeholders_may_have_the_papers_names_and_may_not_be_exchanged():
     leave = only_text("fantom/leave")
+    theirs = leave.replace("{person}", "{leaving character}").replace("{reason}", "{why}")
     exchanged = leave.replace("{reason}", "{x}").replace("{subtopic}", "{reason}")
     assert confirmed("fantom/leave", leave) == "paper, App. A.1"
+    assert confirmed("fantom/leave", theirs) == "paper, App. A.1"
     assert confirmed("fantom/leave", exchanged.replace("{x}", "{subtopic}")) == ""
 
 
-@PAPERS
-def test_placeholders_may_bear_the_names_that_the_paper_gives_them():
-    leave = only_text("fantom/leave")
-    theirs = leave.replace("{person}", "{leaving character}").replace("{reason}", "{why}")
-    assert confirmed("fantom/leave", theirs) == "paper, App. A.1"
-
-
-@given(MARKED)
-def test_normalising_twice_changes_nothing(text):
+@FEW
+@given(MARKED, st.text("ab{}_ ", max_size=30))
+def test_normalising_twice_changes_nothing_and_numbers_placeholders_in_their_order(text, braces):
     assert normalised(normalised(text)) == normalised(text)
+    numbers = [str(number) for number, _ in enumerate(placeholders(braces), start=1)]
+    assert placeholders(normalised(braces)) == numbers
 
 
+@FEW
 @given(st.lists(st.text("abcdefghij", min_size=1), min_size=1))
 def test_words_are_the_same_however_they_are_marked_and_broken(words):
     marked = [f"**{word}**" if i % 3 else f"_{word}_" for i, word in enumerate(words)]
     assert normalised("\n> - ".join(marked)) == " ".join(words)
-
-
-@given(st.text("ab{}_ ", max_size=30))
-def test_placeholders_are_numbered_in_their_order(text):
-    numbers = [str(number) for number, _ in enumerate(placeholders(text), start=1)]
-    assert placeholders(normalised(text)) == numbers
-
-
-def test_every_row_is_of_a_prompt_that_run_prompts_takes():
-    for name in published()["name"].unique():
-        assert prompts.load(name)
 
 
 # Our own prompts
@@ -150,23 +131,21 @@ def test_every_row_is_of_a_prompt_that_run_prompts_takes():
 def test_short_instructions_of_ours_are_the_printed_ones():
     origins = prompts.origins(sorted({*published()["name"]}))
     as_printed = origins[origins["prompt_wording"] == prompts.AS_PRINTED]
-    assert set(as_printed["prompt"]) == {
-        *("bigtom/example-answer", "bigtom/example-answer-cot"),
-        *("bigtom/instruction", "bigtom/instruction-cot"),
-        *("fantom/choose", "fantom/step-by-step", "fantom/therefore", "fantom/yes-no"),
-        *("simpletom/cot", "simpletom/cot-star", "simpletom/respond"),
-        *("simpletom/sysp", "simpletom/sysp-star", "simpletom/system"),
-    }
-
-
-def test_what_no_one_prints_is_said_to_be_ours():
-    [row] = prompts.origins(["techniques/likelihood"]).to_dict("records")
-    assert (row["prompt_wording"], row["printed_in"]) == (prompts.OURS, "not printed")
+    names = "example-answer example-answer-cot instruction instruction-cot"
+    expected = {f"bigtom/{name}" for name in names.split()}
+    names = "choose step-by-step therefore yes-no"
+    expected |= {f"fantom/{name}" for name in names.split()}
+    names = "cot cot-star respond sysp sysp-star system"
+    expected |= {f"simpletom/{name}" for name in names.split()}
+    assert {*as_printed["prompt"]} == expected
 
 
 def test_prompt_in_our_wording_says_where_the_printed_one_is():
-    [row] = prompts.origins(["fantom/facts"]).to_dict("records")
-    assert (row["prompt_wording"], row["printed_in"]) == (prompts.OURS, "paper, App. A.2")
+    origins = prompts.origins(["fantom/facts", "techniques/likelihood"])
+    assert {*origins["prompt_wording"]} == {prompts.OURS}
+    assert origins["printed_in"].tolist() == ["paper, App. A.2", "not printed"]
+    assert prompts.in_words(origins) == "Of 2 prompts, 2 are in our wording."
+    assert prompts.in_words(origins[:1]) == "This prompt is in our wording."
 
 
 @PAPERS
@@ -175,26 +154,23 @@ def test_simpletom_asks_word_for_word_as_app_g1_prints():
     example = "Given the following" + example.partition("Given the following")[2]
     story = between(example, "Story:", "Question:")
     first, second = example.split("Question:")[1:]
-    reminder = f"Question:{first}"
     question, *options = second.partition("What is")[0].split("(A)")
     choices = [option.strip() for option in options[0].split("(B)")]
     item = {"story": story.strip(), "question": question.strip(), "choices": choices}
-    asked = simpletom.messages(item | {"reminder": reminder}, "ms-remind")
+    asked = simpletom.messages(item | {"reminder": f"Question:{first}"}, "ms-remind")
     assert normalised(asked[-1]["content"]) == normalised(example)
 
 
 # Prompts of a user
 
 
-@each_printed
-def test_pasted_text_is_confirmed(prompt, root):
-    assert wording(root, prompt.name, prompt.text) == prompts.AS_PRINTED
-
-
 @PAPERS
-def test_pasted_text_with_a_change_is_another_wording(root):
-    [facts] = [text.text for text in TEXTS if text.name == "fantom/facts"]
-    assert wording(root, "fantom/facts", facts.replace("three", "four")) == prompts.OTHER
+def test_users_file_with_a_change_is_another_wording_and_one_with_our_words_is_ours(root):
+    facts = only_text("fantom/facts").replace("three", "four")
+    assert wording(root, "fantom/facts", facts) == prompts.OTHER
+    ours = prompts.load("fantom/facts")
+    (root / "pasted.txt").unlink()
+    assert wording(root, "fantom/facts", f"{ours}\n") == prompts.OURS
 
 
 @PAPERS
@@ -209,29 +185,23 @@ def test_printed_text_may_lack_a_placeholder_of_ours_and_no_other_text_may(root)
         prompts.load("bigtom/generation", pasted(root, "bigtom/generation", f"{text} Hurry."))
 
 
-def test_wrong_file_of_hashes_is_named_with_row_and_field(tmp_path, monkeypatch):
-    wrong = tmp_path / "prompts.csv"
-    wrong.write_text(
-        "name,benchmark,version,place,placeholders,sha256\nbigtom/labels,bigtom,draft,Fig. 1,,ab\n"
-    )
-    monkeypatch.setattr("tomlab.asking.printed.PROMPTS", wrong)
-    with pytest.raises(InputError, match="row 2, field version: found 'draft'") as caught:
-        confirmed("bigtom/labels", "text")
-    assert "field sha256: found 'ab', expected" in str(caught.value)
+FEW_NAMES = f"paper,Fig. 1,story,{fingerprint('{story} {mood}')}"
 
 
-def test_row_that_names_too_few_placeholders_is_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("draft,Fig. 1,,ab", r"(?s)row 2, field version: found 'draft'.*field sha256: found 'ab'"),
+        (FEW_NAMES, "field placeholders: found 1 names, expected 2"),
+    ],
+)
+def test_wrong_file_of_hashes_is_named_with_row_and_field(row, told, tmp_path, monkeypatch):
     wrong = tmp_path / "prompts.csv"
-    row = f"bigtom/labels,bigtom,paper,Fig. 1,story,{fingerprint('{story} {mood}')}"
-    wrong.write_text(f"name,benchmark,version,place,placeholders,sha256\n{row}\n")
+    header = "name,benchmark,version,place,placeholders,sha256"
+    wrong.write_text(f"{header}\nbigtom/labels,bigtom,{row}\n")
     monkeypatch.setattr("tomlab.asking.printed.PROMPTS", wrong)
-    with pytest.raises(InputError, match="field placeholders: found 1 names, expected 2"):
+    with pytest.raises(InputError, match=told):
         confirmed("bigtom/labels", "{story} {mood}")
-
-
-def test_file_with_the_words_of_ours_is_in_our_wording(root):
-    text = prompts.load("fantom/facts")
-    assert wording(root, "fantom/facts", f"{text}\n") == prompts.OURS
 
 
 def test_without_the_file_of_hashes_nothing_is_said_of_the_wording(tmp_path, monkeypatch):
@@ -247,9 +217,10 @@ def test_hash_to_add_is_printed_with_the_placeholders(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "placeholders: person topic" in shown
     assert f"sha256: {sha256(b'Tell {1} of {2}.').hexdigest()}" in shown
-
-
-def test_file_that_is_not_there_is_named_without_a_traceback(tmp_path, capsys):
+    assert "no row of prompts.csv has this hash" in shown
+    mine.write_text(prompts.load("bigtom/instruction"))
+    assert main([str(mine)]) == 0
+    assert "as printed: bigtom/instruction (release" in capsys.readouterr().out
     assert main([str(tmp_path / "lost.txt")]) == 1
     assert "lost.txt" in capsys.readouterr().err
 
@@ -260,19 +231,15 @@ def test_file_that_is_not_there_is_named_without_a_traceback(tmp_path, capsys):
 def test_responses_say_whose_words_were_sent(root):
     items = bigtom.read_released(DATA / "bigtom" / "bigtom.csv").head(25)
     spec = model_spec("mine", {"mine": {"provider": "baseline", "model": "random"}})
-    said = {}
-    for method, replaced in {
-        "0-shot": {},
-        "1-shot": {},
-        "0-shot, own file": pasted(root, "bigtom/instruction", "Choose."),
-    }.items():
-        questions = evaluation.plan(bigtom, items, spec, [method.partition(",")[0]])
-        responses = asyncio.run(
-            evaluation.evaluate(bigtom, questions, spec, store=root / "s.sqlite", replaced=replaced)
+
+    def wordings(method: str, replaced: dict) -> list[str]:
+        questions = evaluation.plan(bigtom, items, spec, [method])
+        asking = evaluation.evaluate(
+            bigtom, questions, spec, store=root / "s.sqlite", replaced=replaced
         )
-        [said[method]] = responses["prompt_wording"].unique()
-    assert said == {
-        "0-shot": "as printed, confirmed",
-        "1-shot": "as printed, confirmed; our wording",
-        "0-shot, own file": "other wording",
-    }
+        return [*asyncio.run(asking)["prompt_wording"].unique()]
+
+    assert wordings("0-shot", {}) == ["as printed, confirmed"]
+    assert wordings("1-shot", {}) == ["as printed, confirmed; our wording"]
+    own = pasted(root, "bigtom/instruction", "Choose.")
+    assert wordings("0-shot", own) == ["other wording"]

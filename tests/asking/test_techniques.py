@@ -21,6 +21,7 @@ from tomlab.benchmarks.omnitom.scoring import Judge
 from tomlab.errors import InputError
 from tomlab.models.specs import Limits, model_spec
 from tomlab.paths import DATA
+from toy_models import toy
 
 ITEMS = {
     bigtom: bigtom.compose(pd.DataFrame([MEI])),
@@ -28,33 +29,29 @@ ITEMS = {
     fantom: fantom.compose([question_set()]),
     omnitom: omnitom.compose(read_records(DATA / "omnitom" / "stories.jsonl")[:2]),
 }
-PREFIXES = {bigtom: [""], simpletom: [""], fantom: ["short-"]}
-PREFIXES[omnitom] = ["stage1-L3-", "stage2-L3-"]
-EVERY = [
-    (benchmark, f"{prefix}{technique}")
-    for benchmark, prefixes in PREFIXES.items()
-    for prefix in prefixes
-    for technique in techniques.TECHNIQUES
+PREFIXES = [
+    (bigtom, ""),
+    (simpletom, ""),
+    (fantom, "short-"),
+    (omnitom, "stage1-L3-"),
+    (omnitom, "stage2-L3-"),
 ]
+METHODS = []
+for some_benchmark, prefix in PREFIXES:
+    METHODS += [(some_benchmark, f"{prefix}{technique}") for technique in techniques.TECHNIQUES]
 every = pytest.mark.parametrize(
-    ("benchmark", "method"), EVERY, ids=[f"{b.NAME}-{method}" for b, method in EVERY]
+    ("benchmark", "method"), METHODS, ids=[f"{b.NAME}-{method}" for b, method in METHODS]
 )
 PLAIN = {bigtom: "0-shot", simpletom: "none", fantom: "short"}
 
 
 def item(benchmark, kind, **more):
-    found = ITEMS[benchmark].query(kind).iloc[0].to_dict()
-    return {**found, **more}
+    return {**ITEMS[benchmark].query(kind).iloc[0].to_dict(), **more}
 
 
 def said(benchmark, kind, method, **more) -> str:
     """The last message on one item."""
     return benchmark.messages(item(benchmark, kind, **more), method)[-1]["content"]
-
-
-def toy(server, **options):
-    entry = {"provider": "openai", "model": "toy", "base_url": f"{server.url}/v1"}
-    return model_spec("toy", {"toy": {**entry, "max_retries": 0, "max_concurrency": 1, **options}})
 
 
 def asked(benchmark, items, spec, methods, store, **options) -> pd.DataFrame:
@@ -156,6 +153,8 @@ def test_both_calls_are_filled_and_begin_as_they_say(benchmark, method):
             last = benchmark.messages({**row, "reasoning": "So."}, name)[-1]["content"]
             assert not re.search(r"\{\w+\}", last)
             assert last.startswith(benchmark.shared_prefix(row, name))
+        with pytest.raises(InputError, match=f"{benchmark.NAME}: {first} has to be answered"):
+            benchmark.messages(row, method)
 
 
 @every
@@ -167,13 +166,6 @@ def test_answer_is_asked_for_in_the_words_of_the_plain_method(benchmark, method)
         assert ours[:-1] == theirs[:-1]
         assert ours[-1]["content"].endswith(theirs[-1]["content"].partition(row["story"])[2])
     assert benchmark.METHODS[method].max_tokens == benchmark.METHODS[plain].max_tokens
-
-
-@every
-def test_second_call_without_the_first_is_an_error(benchmark, method):
-    row = benchmark.asked(ITEMS[benchmark], method).iloc[0].to_dict()
-    with pytest.raises(InputError, match=f"{benchmark.NAME}: {method}-first has to be answered"):
-        benchmark.messages(row, method)
 
 
 def test_users_own_prompts_take_the_place_of_ours(tmp_path):
@@ -192,26 +184,22 @@ def test_users_own_prompts_take_the_place_of_ours(tmp_path):
 
 # Which pieces are whose
 
+PERCEIVED = "It rains. [Ana]\nIt snows. [Ben, Mrs. Ng]\nIt hails. []\nIt thaws. [An]"
+
 
 @pytest.mark.parametrize(
-    ("question", "kept"),
+    ("question", "pieces"),
     [
         ("Does Ana believe that Ben has it?", "It rains. [Ana]"),
         ("What does ben believe about Ana's key?", "It snows. [Ben, Mrs. Ng]"),
         ("Is Mrs. Ng likely to be aware of it?", "It snows. [Ben, Mrs. Ng]"),
-        ("Who knows of it?", "It rains. [Ana]\nIt snows. [Ben, Mrs. Ng]\nIt hails. []"),
+        ("Who knows of it?", PERCEIVED),
+        ("Does An know?", "It thaws. [An]"),  # a name is a whole word
     ],
 )
-def test_pieces_of_the_person_named_first(question, kept):
-    assert perceived("It rains. [Ana]\nIt snows. [Ben, Mrs. Ng]\nIt hails. []", question) == kept
-
-
-def test_a_name_is_a_whole_word():
-    assert perceived("It rains. [An]\nIt snows. [Ana]", "Does Ana know?") == "It snows. [Ana]"
-
-
-def test_what_is_not_in_pieces_stays_as_it_is():
-    assert perceived("Ana sees it all.", "Does Ana know?") == "Ana sees it all."
+def test_pieces_of_the_person_named_first(question, pieces):
+    assert perceived(PERCEIVED, question) == pieces
+    assert perceived("Ana sees it all.", question) == "Ana sees it all."
 
 
 # Both calls, made
@@ -219,55 +207,36 @@ def test_what_is_not_in_pieces_stays_as_it_is():
 
 def test_evaluate_makes_both_calls_and_scores_the_second(faulty_server, tmp_path):
     faulty_server.default = Act(text="<think>Hm.</think>Answer: a)")
-    spec, store = toy(faulty_server), tmp_path / "s.sqlite"
-    table = asked(bigtom, ITEMS[bigtom], spec, ["perspective", "0-shot"], store)
-    assert table["method"].unique().tolist() == ["0-shot", "perspective-first", "perspective"]
-    assert table["method"].value_counts().to_dict() == {
-        "0-shot": 25,
-        "perspective-first": 12,
-        "perspective": 12,
-    }
-    limits = {text["max_tokens"] for text in (each.body for each in faulty_server.asked)}
-    assert limits == {100, 256}
+    spec = toy("openai", faulty_server.url)
+    methods = ["perspective", "0-shot"]
+    table = asked(bigtom, ITEMS[bigtom], spec, methods, tmp_path / "s.sqlite")
+    counts = table["method"].value_counts(sort=False)
+    assert counts.to_dict() == {"0-shot": 25, "perspective-first": 12, "perspective": 12}
+    assert {question.body["max_tokens"] for question in faulty_server.asked} == {100, 256}
     second = json.loads(table["messages"].iloc[-1])[-1]["content"]
     assert "know:\nAnswer: a)\nQuestion:" in second  # without its thinking
     scores = bigtom.score(ITEMS[bigtom], table)
     assert scores["method"].value_counts().to_dict() == {"0-shot": 25, "perspective": 12}
 
 
-def test_limits_of_both_calls_are_declared_by_name(faulty_server, tmp_path):
-    spec = toy(faulty_server, answer_tokens={"bigtom": {"perspective-first": 32, "perspective": 9}})
-    asked(bigtom, ITEMS[bigtom], spec, ["perspective"], tmp_path / "s.sqlite")
-    assert {each.body["max_tokens"] for each in faulty_server.asked} == {32, 9}
-
-
 def test_a_lost_first_call_keeps_the_question_with_an_error(faulty_server, tmp_path):
-    spec, store, borne = toy(faulty_server), tmp_path / "s.sqlite", Limits(max_error_share=1)
+    spec = toy("openai", faulty_server.url, max_concurrency=1, max_retries=0)
+    store = tmp_path / "s.sqlite"
+    limits = Limits(max_error_share=1)
     faulty_server.script = [BROKEN]
-    table = asked(bigtom, ITEMS[bigtom], spec, ["perspective"], store, limits=borne)
-    lost = table[table["error"].notna()]
-    assert lost["method"].tolist() == ["perspective-first", "perspective"]
-    assert lost["error"].iloc[1].startswith("first call: ")
+    table = asked(bigtom, ITEMS[bigtom], spec, ["perspective"], store, limits=limits)
+    failed = table[table["error"].notna()]
+    assert failed["method"].tolist() == ["perspective-first", "perspective"]
+    assert failed["error"].iloc[1].startswith("first call: ")
     assert len(table) == 24
     outcomes = bigtom.score(ITEMS[bigtom], table)["outcome"]
-    assert (len(outcomes), (outcomes == "error").sum()) == (12, 1)
+    assert len(outcomes) == 12
+    assert (outcomes == "error").sum() == 1
 
     faulty_server.asked.clear()
-    again = asked(bigtom, ITEMS[bigtom], spec, ["perspective"], store, limits=borne)
-    assert again["error"].isna().all()
+    second_run = asked(bigtom, ITEMS[bigtom], spec, ["perspective"], store, limits=limits)
+    assert second_run["error"].isna().all()
     assert len(faulty_server.asked) == 2
-
-
-def test_all_first_calls_lost_leave_nothing_to_ask_and_every_question_in_the_table(
-    faulty_server, tmp_path
-):
-    faulty_server.default = BROKEN
-    limits = Limits(max_error_share=1, give_up_after=1000)
-    table = asked(
-        bigtom, ITEMS[bigtom], toy(faulty_server), ["perspective"], tmp_path / "s", limits=limits
-    )
-    assert table["method"].tolist() == ["perspective-first"] * 12 + ["perspective"] * 12
-    assert table["error"].notna().all()
 
 
 @every

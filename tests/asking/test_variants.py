@@ -2,15 +2,12 @@
 
 import asyncio
 from collections import Counter
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from fantom_sets import question_set
-from faulty_server import FaultyServer
 from simpletom_stories import stories
-from tomlab.asking import evaluation
 from tomlab.asking.evaluation import evaluate, plan, requested
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.omnitom.items.records import read_records
@@ -19,224 +16,210 @@ from tomlab.models.specs import model_spec
 from tomlab.paths import DATA
 from tomlab.records.tidy import REVERSED
 from tomlab.scoring.variants import protocol, variants
+from toy_models import toy
 
 REWORDED = DATA / "wordings" / "reworded"
+PLAIN = {bigtom: "0-shot", fantom: "short", omnitom: "stage1-L3", simpletom: "none"}
+GROUPS = {bigtom: "group_id", fantom: "conversation_id", simpletom: "group_id"}
+# An option as it is shown, and the second letter as an answer.
+SHOWN = {bigtom: "){}", fantom: ") {}", simpletom: ") {}"}
+SECOND = {bigtom: "b) so", fantom: "(b)", simpletom: "(B)"}
+BENCHMARKS = pytest.mark.parametrize("benchmark", PLAIN, ids=lambda b: b.NAME)
+OF_TWO_OPTIONS = pytest.mark.parametrize("benchmark", GROUPS, ids=lambda b: b.NAME)
 
 
-def items_of(benchmark) -> pd.DataFrame:
-    if benchmark is bigtom:
-        items = bigtom.read_released(DATA / "bigtom" / "bigtom.csv")
-        return items[items["group_id"].isin(items["group_id"].unique()[:3])].reset_index(drop=True)
-    if benchmark is fantom:
-        return fantom.compose([question_set(), question_set("0-1-0", "accessible")])
-    if benchmark is omnitom:
-        return omnitom.compose(list(read_records(DATA / "omnitom" / "stories.jsonl"))[:3])
-    return simpletom.compose(stories({}, {}, {}))
+def first_templates() -> pd.DataFrame:
+    items = bigtom.read_released(DATA / "bigtom" / "bigtom.csv")
+    return items[items["group_id"].isin(items["group_id"].unique()[:3])].reset_index(drop=True)
 
 
-ITEMS = {each.NAME: items_of(each) for each in (bigtom, fantom, omnitom, simpletom)}
-PLAIN = {"bigtom": "0-shot", "fantom": "short", "omnitom": "stage1-L3", "simpletom": "none"}
-GROUPS = {"bigtom": "group_id", "fantom": "conversation_id", "simpletom": "group_id"}
-each_of_two_options = pytest.mark.parametrize(
-    "benchmark", [bigtom, fantom, simpletom], ids=lambda b: b.NAME
-)
-every = pytest.mark.parametrize(
-    "benchmark", [bigtom, fantom, omnitom, simpletom], ids=lambda b: b.NAME
-)
+ITEMS = {
+    bigtom: first_templates(),
+    fantom: fantom.compose([question_set(), question_set("0-1-0", "accessible")]),
+    omnitom: omnitom.compose(list(read_records(DATA / "omnitom" / "stories.jsonl"))[:3]),
+    simpletom: simpletom.compose(stories({}, {}, {})),
+}
 
 
-def model(provider: str = "baseline", name: str = "gold", **options):
-    return model_spec("mine", {"mine": {"provider": provider, "model": name, **options}})
+def baseline(name: str = "gold", **options):
+    return model_spec("mine", {"mine": {"provider": "baseline", "model": name, **options}})
 
 
-def planned(benchmark, spec=None, **options) -> list[evaluation.Question]:
-    name = benchmark.NAME
-    return plan(benchmark, ITEMS[name], spec or model(), [PLAIN[name]], **options)
+def remote(**options):
+    return toy("openai", "http://localhost:1", **options)
 
 
-def by_variant(questions) -> Counter:
+def planned(benchmark, spec=None, **options) -> list:
+    return plan(benchmark, ITEMS[benchmark], spec or baseline(), [PLAIN[benchmark]], **options)
+
+
+def ways(questions) -> Counter:
     return Counter(question.asked_as for question in questions)
 
 
 def request(benchmark, question):
-    [made] = requested(benchmark, [question], model())
+    [made] = requested(benchmark, [question], baseline())
     return made
-
-
-def shown(benchmark, question) -> str:
-    return request(benchmark, question).messages[-1]["content"]
 
 
 # What is asked
 
 
-@every
-def test_without_variants_all_is_as_it_was(benchmark):
+@BENCHMARKS
+def test_without_variants_all_is_asked_once_a_sample(benchmark):
     questions = planned(benchmark, samples=2)
-    asked = benchmark.asked(ITEMS[benchmark.NAME], PLAIN[benchmark.NAME])
-    assert by_variant(questions) == {"": 2 * len(asked)}
+    asked = benchmark.asked(ITEMS[benchmark], PLAIN[benchmark])
+    assert ways(questions) == {"": 2 * len(asked)}
     assert all(q.number == q.sample == request(benchmark, q).sample for q in questions)
 
 
-@each_of_two_options
+@OF_TWO_OPTIONS
 def test_both_orders_show_the_options_exchanged_and_all_else_alike(benchmark):
     questions = planned(benchmark, orders=2)
-    asked = benchmark.asked(ITEMS[benchmark.NAME], PLAIN[benchmark.NAME])
-    two = asked[asked["choices"].map(len) == 2]
-    assert by_variant(questions) == {"": len(asked), REVERSED: len(two)}
-    plain = {q.item["item_id"]: q for q in questions if not q.asked_as}
-    for question in (q for q in questions if q.asked_as == REVERSED):
-        before, after = (shown(benchmark, q) for q in (plain[question.item["item_id"]], question))
-        first, second = question.item["choices"]
-        assert before != after
-        assert after.index(f"){first}" if benchmark is bigtom else f") {first}") < after.index(
-            f"){second}" if benchmark is bigtom else f") {second}"
-        )
-        assert sorted(before) == sorted(after)
+    asked = benchmark.asked(ITEMS[benchmark], PLAIN[benchmark])
+    assert ways(questions) == {"": len(asked), REVERSED: (asked["choices"].map(len) == 2).sum()}
+    texts = {}
+    for question in questions:
+        text = request(benchmark, question).messages[-1]["content"]
+        texts[question.item["item_id"], question.asked_as] = text
+    for question in questions:
+        if question.asked_as == REVERSED:
+            before = texts[question.item["item_id"], ""]
+            after = texts[question.item["item_id"], REVERSED]
+            places = [after.index(SHOWN[benchmark].format(o)) for o in question.item["choices"]]
+            assert before != after
+            assert places == sorted(places)
+            assert sorted(before) == sorted(after)
 
 
-@every
+@BENCHMARKS
 def test_another_wording_is_asked_where_it_changes_what_is_read(benchmark):
-    folder = REWORDED / benchmark.NAME
-    questions = planned(benchmark, model("openai", "toy"), wordings=[folder])
-    plain = {q.item["item_id"]: q for q in questions if not q.asked_as}
-    others = [q for q in questions if q.asked_as == "reworded"]
-    told = {q.item["item_id"]: request(benchmark, q).messages for q in others}
-    before = {name: request(benchmark, plain[name]).messages for name in told}
-    assert told and all(told[name] != before[name] for name in told)
+    questions = planned(benchmark, remote(), wordings=[REWORDED / benchmark.NAME])
+    messages = {"": {}, "reworded": {}}
+    for question in questions:
+        sent = request(benchmark, question).messages
+        messages[question.asked_as][question.item["item_id"]] = sent
+    assert messages["reworded"]
+    for name, sent in messages["reworded"].items():
+        assert sent != messages[""][name]
     if benchmark is fantom:
-        kinds = {q.item["question_type"] for q in others}
+        kinds = {q.item["question_type"] for q in questions if q.asked_as}
         assert kinds == {"belief_choice", "answerability_yn", "infoaccess_yn"}
     else:
-        assert set(told) == set(plain)
+        assert messages["reworded"].keys() == messages[""].keys()
 
 
-def test_baseline_reads_no_prompt_so_it_is_asked_in_no_other_wording():
-    questions = planned(bigtom, orders=2, wordings=[REWORDED / "bigtom"])
-    assert by_variant(questions) == {"": 75, REVERSED: 75}
+ONE = {"bigtom": {"0-shot": 1}}
+# Of three templates with 25 items each.
+COUNTS = {
+    "baselines read no prompt": (baseline(), {"": 75, REVERSED: 75}),
+    "a part of the groups": (
+        baseline(groups={"bigtom": {"0-shot": 2}}, variants=ONE),
+        {"": 50, REVERSED: 25},
+    ),
+    "all orders, a part of the wordings": (
+        remote(variants={"bigtom": {"0-shot": {"wordings": 1}}}),
+        {"": 75, REVERSED: 75, "reworded": 25},
+    ),
+}
+
+
+@pytest.mark.parametrize(("spec", "counts"), COUNTS.values(), ids=COUNTS)
+def test_a_model_may_be_asked_variants_of_a_part_of_its_groups(spec, counts):
+    questions = planned(bigtom, spec, orders=2, wordings=[REWORDED / "bigtom"])
+    assert ways(questions) == counts
 
 
 def test_tries_that_come_in_orders_by_lot_are_not_turned_round():
-    tries = ITEMS["simpletom"].assign(tried="{}")
-    assert by_variant(plan(simpletom, tries, model(), ["none"], orders=2)).keys() == {""}
-
-
-def test_model_may_be_asked_variants_of_a_part_of_its_groups():
-    spec = model(groups={"bigtom": {"0-shot": 2}}, variants={"bigtom": {"0-shot": 1}})
-    questions = planned(bigtom, spec, orders=2)
-    assert by_variant(questions) == {"": 50, REVERSED: 25}
-    with pytest.raises(InputError, match=r"models\.mine\.variants\.bigtom: no method '2-shot'"):
-        planned(bigtom, model(variants={"bigtom": {"2-shot": 1}}))
-
-
-def test_model_may_be_asked_other_orders_of_all_and_wordings_of_a_part():
-    spec = model("openai", "toy", variants={"bigtom": {"0-shot": {"wordings": 1}}})
-    folder, whole = REWORDED / "bigtom", len(plan(bigtom, ITEMS["bigtom"], spec, ["0-shot"]))
-    questions = plan(bigtom, ITEMS["bigtom"], spec, ["0-shot"], orders=2, wordings=[folder])
-    assert by_variant(questions) == {"": whole, REVERSED: whole, "reworded": 25}
+    tries = ITEMS[simpletom].assign(tried="{}")
+    assert ways(plan(simpletom, tries, baseline(), ["none"], orders=2)).keys() == {""}
 
 
 def test_samples_have_numbers_of_their_own_and_requests_those_of_the_repeat():
     options = {"samples": 2, "orders": 2, "wordings": [REWORDED / "bigtom"]}
-    questions = planned(bigtom, model("openai", "toy"), **options)
-    one = [q for q in questions if q.item["item_id"] == questions[0].item["item_id"]]
-    assert [(q.asked_as, q.number, request(bigtom, q).sample) for q in one] == [
-        *(("", 0, 0), ("", 1, 1), (REVERSED, 2, 0), (REVERSED, 3, 1)),
-        *(("reworded", 4, 0), ("reworded", 5, 1)),
+    questions = planned(bigtom, remote(), **options)
+    first = [q for q in questions if q.item["item_id"] == questions[0].item["item_id"]]
+    assert [(q.asked_as, q.number, request(bigtom, q).sample) for q in first] == [
+        ("", 0, 0),
+        ("", 1, 1),
+        (REVERSED, 2, 0),
+        (REVERSED, 3, 1),
+        ("reworded", 4, 0),
+        ("reworded", 5, 1),
     ]
 
 
 # What is answered
 
 
-def answered(benchmark, spec, store: Path, **options) -> tuple[pd.DataFrame, pd.DataFrame]:
+def answered(benchmark, spec, store, **options) -> tuple[pd.DataFrame, pd.DataFrame]:
     questions = planned(benchmark, spec, **options)
     responses = asyncio.run(evaluate(benchmark, questions, spec, store=store))
-    return responses, benchmark.score(ITEMS[benchmark.NAME], responses)
+    return responses, benchmark.score(ITEMS[benchmark], responses)
 
 
-@each_of_two_options
-@pytest.mark.parametrize("policy", ["gold", "omniscient"])
-def test_who_goes_by_what_options_say_answers_alike_in_both_orders(benchmark, policy, tmp_path):
-    _, scores = answered(benchmark, model(name=policy), tmp_path / "s.sqlite", orders=2)
-    table = variants(scores, ITEMS[benchmark.NAME], GROUPS[benchmark.NAME])
-    values = table.set_index("metric")["value"]
-    assert values["same_answer"] == 1
-    assert values["first_option"] == 0.5
-    assert values["difference"] == 0
-    if policy == "gold":
-        assert values["both_right"] == values["both"] == 1
+def varied(benchmark, scores) -> pd.Series:
+    return variants(scores, ITEMS[benchmark], GROUPS[benchmark]).set_index("metric")["value"]
 
 
-@each_of_two_options
-def test_who_names_the_second_letter_is_right_in_half_of_both_orders(benchmark, tmp_path):
-    letter = {"bigtom": "b) so", "fantom": "(b)", "simpletom": "(B)"}[benchmark.NAME]
-    responses, _ = answered(benchmark, model(), tmp_path / "s.sqlite", orders=2)
-    scores = benchmark.score(ITEMS[benchmark.NAME], responses.assign(response=letter))
-    table = variants(scores, ITEMS[benchmark.NAME], GROUPS[benchmark.NAME])
-    values = table.set_index("metric")["value"]
+@OF_TWO_OPTIONS
+def test_who_goes_by_options_answers_alike_and_who_goes_by_letters_is_right_in_half(
+    benchmark, tmp_path
+):
+    store = tmp_path / "s.sqlite"
+    for policy in ("gold", "omniscient"):
+        responses, scores = answered(benchmark, baseline(policy), store, orders=2)
+        values = varied(benchmark, scores)
+        assert values["same_answer"] == 1
+        assert values["first_option"] == 0.5
+        assert values["difference"] == 0
+        if policy == "gold":
+            assert values["both_right"] == values["both"] == 1
+    scores = benchmark.score(ITEMS[benchmark], responses.assign(response=SECOND[benchmark]))
+    values = varied(benchmark, scores)
     assert values["first_option"] == values["same_answer"] == values["both_right"] == 0
     assert values["both"] == 0.5
 
 
-def test_who_guesses_guesses_anew(tmp_path):
-    _, scores = answered(bigtom, model(name="random"), tmp_path / "s.sqlite", orders=2)
-    values = variants(scores, ITEMS["bigtom"], "group_id").set_index("metric")["value"]
-    assert 0.3 < values["same_answer"] < 0.7
-
-
-@every
-def test_metrics_are_of_what_the_protocol_asks(benchmark, tmp_path):
-    spec = model(name="random")
-    store, name = tmp_path / "s.sqlite", benchmark.NAME
-    alone, scores = answered(benchmark, spec, store)
-    both, with_others = answered(benchmark, spec, store, orders=2)
+@BENCHMARKS
+def test_metrics_are_of_what_the_protocol_asks_and_guesses_are_made_anew(benchmark, tmp_path):
+    store = tmp_path / "s.sqlite"
+    alone, scores = answered(benchmark, baseline("random"), store)
+    both, with_others = answered(benchmark, baseline("random"), store, orders=2)
     pd.testing.assert_frame_equal(protocol(both), alone)
     pd.testing.assert_frame_equal(protocol(with_others), scores)
-    assert benchmark.metrics(with_others).equals(benchmark.metrics(scores)), name
+    assert benchmark.metrics(with_others).equals(benchmark.metrics(scores))
+    if benchmark is bigtom:
+        assert 0.3 < varied(bigtom, with_others)["same_answer"] < 0.7
 
 
-def test_a_variant_asks_only_what_is_new(tmp_path):
-    with FaultyServer() as server:
-        spec = model(
-            "openai", "toy", base_url=f"{server.url}/v1", variants={"bigtom": {"0-shot": 1}}
-        )
-        before, _ = answered(bigtom, spec, tmp_path / "s.sqlite")
-        count = len(server.asked)
-        both, _ = answered(bigtom, spec, tmp_path / "s.sqlite", orders=2)
-        # Two items of a template are one and the same question.
-        asked = [before["request_key"].nunique(), both["request_key"].nunique()]
-        assert [count, len(server.asked)] == asked
-        assert 20 < asked[1] - asked[0] <= 25
+def test_a_variant_asks_only_what_is_new(faulty_server, tmp_path):
+    spec = toy("openai", faulty_server.url, variants=ONE)
+    before, _ = answered(bigtom, spec, tmp_path / "s.sqlite")
+    count = len(faulty_server.asked)
+    both, _ = answered(bigtom, spec, tmp_path / "s.sqlite", orders=2)
+    # Two items of a template are one and the same question.
+    asked = [before["request_key"].nunique(), both["request_key"].nunique()]
+    assert [count, len(faulty_server.asked)] == asked
+    assert 20 < asked[1] - asked[0] <= 25
     pd.testing.assert_frame_equal(protocol(both), before)
-    told = both[both["asked_as"] == REVERSED].iloc[0]
-    assert told["sample"] == 1
 
 
 # Folders of wordings
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "said"),
+    ("file", "text", "told"),
     [
-        (
-            "bigtom/instructions.txt",
-            "Pick.",
-            r"instructions\.txt: no prompt 'bigtom/instructions'; .*bigtom/instruction,",
-        ),
-        ("bigtom/instruction.md", "Pick.", r"instruction\.md: no prompt 'bigtom/instruction\.md'"),
-        (
-            "bigtom/labels.txt",
-            "Which labels?",
-            r"labels\.txt: .*\n  expected \{story\} in it, found none",
-        ),
-        ("bigtom/instruction.txt", "Read {story}.", r"instruction\.txt: .*\n  found \{story\}"),
-        ("bigtom/.keep", "", r"bigtom: found no file, expected <prompt>\.txt"),
+        ("instructions.txt", "Pick.", r"no prompt 'bigtom/instructions'; .*bigtom/instruction,"),
+        ("instruction.md", "Pick.", r"no prompt 'bigtom/instruction\.md'"),
+        ("labels.txt", "Which labels?", r"labels\.txt: .*\n  expected \{story\} in it, found none"),
+        (".keep", "", r"bigtom: found no file, expected <prompt>\.txt"),
     ],
 )
-def test_folder_that_does_not_stand_for_our_prompts_is_named(file, text, said, tmp_path):
-    path = tmp_path / "mine" / file
+def test_folder_that_does_not_stand_for_our_prompts_is_named(file, text, told, tmp_path):
+    path = tmp_path / "mine" / "bigtom" / file
     path.parent.mkdir(parents=True)
     path.write_text(text)
-    with pytest.raises(InputError, match=said):
-        planned(bigtom, model("openai", "toy"), wordings=[path.parent])
+    with pytest.raises(InputError, match=told):
+        planned(bigtom, remote(), wordings=[path.parent])

@@ -1,4 +1,4 @@
-"""Asking models over real HTTP: what is sent, retried, refused, kept and asked again."""
+"""Asking models over real HTTP: what is retried, refused, kept, limited and asked again."""
 
 import asyncio
 import json
@@ -19,32 +19,22 @@ from faulty_server import (
     COMPLETION_TOKENS,
     DROPPED,
     GOOD,
-    MALFORMED,
-    NO_CHOICES,
     PROMPT_TOKENS,
     Act,
     FaultyServer,
     good_answer,
 )
 from tomlab.errors import InputError
+from tomlab.models import remote
 from tomlab.models.ask import ask
 from tomlab.models.embedded import SMOLLM2
 from tomlab.models.specs import Reply, Request, model_spec
-from tomlab.models.store import Store
 from toy_models import CLIENTS, answers, question, questions, run_in_a_process, texts, toy
 
-STORY = (
-    "Story: Mara keeps her violin in the closet. She wants to practise tonight. While she is at "
-    "work, her brother carries the violin to the attic. Mara does not see him do it.\n"
-)
-VIOLIN = STORY + (
-    "Question: Where will Mara look for her violin?\nChoose one of the following:\n"
-    "a) In the closet.\nb) In the attic.\nAnswer:"
-)
 KEY = "sk-not-to-be-seen-anywhere"
 
 
-# Faults that pass
+# Faults that pass, and faults that stay
 
 
 @CLIENTS
@@ -56,14 +46,9 @@ def test_busy_server_is_asked_again_when_it_said(client, faulty_server, store):
     assert response.reply == Reply(good_answer("Who?"), "stop", PROMPT_TOKENS, COMPLETION_TOKENS)
 
 
-# Faults that stay
-
-
 @CLIENTS
 @pytest.mark.parametrize(
-    ("fault", "told"),
-    [(BUSY, "429"), (BROKEN, "500"), (DROPPED, "Connection")],
-    ids=["429", "500", "dropped connection"],
+    ("fault", "told"), [(BROKEN, "500"), (DROPPED, "onnect")], ids=["500", "dropped connection"]
 )
 def test_lasting_fault_is_an_error_that_is_asked_again_next_time(
     client, fault, told, faulty_server, store
@@ -83,46 +68,20 @@ def test_lasting_fault_is_an_error_that_is_asked_again_next_time(
 
 
 @CLIENTS
-@pytest.mark.parametrize(
-    ("fault", "told"),
-    [(MALFORMED, "JSON"), (NO_CHOICES, "in the reply")],
-    ids=["malformed JSON", "no choices"],
-)
-def test_reply_that_is_none_is_an_error_and_not_stored(client, fault, told, faulty_server, store):
-    faulty_server.script = [fault]
-    failed, other = answers(questions(2), toy(client, faulty_server.url, max_concurrency=1), store)
-    assert failed.reply is None
-    assert told in failed.error
-    assert other.reply.text == good_answer("Question 1?")
-    with Store(store) as kept:
-        assert kept.replies([failed.request_key, other.request_key]).keys() == {other.request_key}
-
-
-@CLIENTS
 def test_slow_reply_is_given_up_after_the_timeout(client, faulty_server, store):
     faulty_server.default = Act(wait=2)
     spec = toy(client, faulty_server.url, timeout=0.3, max_retries=0)
     [response] = answers([question("Who?")], spec, store)
-    assert "Timeout" in response.error
+    assert "timed out" in response.error
 
 
 @CLIENTS
-@pytest.mark.parametrize("mark", [b"\r\n\r\n", b"\r\n"], ids=["body", "headers"])
-def test_reply_that_drips_is_given_up_after_the_timeout(client, mark, faulty_server, store):
-    faulty_server.drips_after = mark
-    spec = toy(client, faulty_server.url, timeout=0.5, max_retries=1, listed=False)
-    [response] = answers([question("Who?")], spec, store)
-    assert "Timeout" in response.error
-    first, second = faulty_server.asked
-    assert 0.5 <= second.at - first.at < 3  # with the client's pause before it asks again
-
-
-@CLIENTS
-def test_list_of_models_that_drips_stops_the_run(client, faulty_server, store):
+def test_reply_that_drips_is_given_up(client, faulty_server, store, monkeypatch):
+    monkeypatch.setattr(remote, "LONGEST_PAUSE", 0.1)
     faulty_server.drips_after = b"\r\n\r\n"
-    spec = toy(client, faulty_server.url, timeout=0.5, max_retries=0)
-    with pytest.raises(InputError, match=r"cannot reach base_url .*Timeout"):
-        answers([question("Who?")], spec, store)
+    spec = toy(client, faulty_server.url, timeout=0.4, max_retries=0, listed=False)
+    [response] = answers([question("Who?")], spec, store)
+    assert "no whole reply in 0.5 seconds" in response.error
 
 
 @CLIENTS
@@ -134,31 +93,6 @@ def test_run_gives_up_after_so_many_failures_in_a_row(client, faulty_server, sto
     assert len(faulty_server.asked) == 5
     answers(questions(9), spec, store)
     assert len(faulty_server.asked) == 5 + 8
-
-
-# What a reply says
-
-
-@CLIENTS
-@pytest.mark.parametrize(("text", "finish"), [("", "stop"), ("a) In the", "length")])
-def test_empty_answer_and_one_cut_off_are_replies(client, text, finish, faulty_server, store):
-    faulty_server.script = [Act(text=text, finish=finish)]
-    [response] = answers([question("Who?")], toy(client, faulty_server.url), store)
-    assert response.reply == Reply(text, finish, PROMPT_TOKENS, COMPLETION_TOKENS)
-
-
-def test_refusal_of_anthropics_models_is_an_answer(faulty_server, store):
-    faulty_server.script = [Act(text="I won't.", finish="content_filter")]
-    [response] = answers([question("Who?")], toy("anthropic", faulty_server.url), store)
-    assert (response.reply.text, response.reply.finish_reason) == ("I won't.", "refusal")
-
-
-def test_refusal_in_a_field_of_its_own_is_the_text(faulty_server, store):
-    message = {"role": "assistant", "content": None, "refusal": "I won't."}
-    body = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
-    faulty_server.script = [Act(body=json.dumps(body))]
-    [response] = answers([question("Who?")], toy("openai", faulty_server.url), store)
-    assert response.reply == Reply("I won't.", "refusal")
 
 
 # Before anything is spent
@@ -183,30 +117,19 @@ def test_unknown_model_is_told_with_those_there_are(client, faulty_server, store
     assert faulty_server.asked == []
 
 
-@pytest.mark.parametrize(
-    ("price", "cost"),
-    [(None, "no price declared"), ({"input": 1000, "output": 3000}, "at most $3.03")],
-)
-def test_what_is_asked_and_costs_is_said_before_anything_is_asked(price, cost, store, capfd):
-    with FaultyServer() as server:
-        spec = toy("openai", server.url, thinking_tokens=1000, price=price)
-        asked = [question("Who?"), question("Why?")]
-        answers(asked[:1], spec, store)
-        n = len(server.asked)
-        server.key = "another"  # so that the check fails, which comes before the first request
-        with pytest.raises(InputError, match="does not accept the key"):
-            asyncio.run(ask(asked, spec, store=store))
-        assert len(server.asked) == n
-    said = capfd.readouterr().err
-    assert "toy: 2 requests, 1 kept; 1 are asked now: " in said
-    assert cost in said
-
-
 @CLIENTS
-def test_alias_that_is_not_listed_is_known_all_the_same(client, faulty_server, store):
-    faulty_server.models, faulty_server.aliases = ["toy-20260101"], ["toy"]
+@pytest.mark.parametrize("options", [{"aliases": ["toy"]}, {"listing": Act(body="<html>")}])
+def test_alias_and_server_without_a_list_are_taken_on_trust(client, options, faulty_server, store):
+    faulty_server.models = ["toy-20260101"]
+    vars(faulty_server).update(options)
     [response] = answers([question("Who?")], toy(client, faulty_server.url), store)
     assert response.reply.text == good_answer("Who?")
+
+
+def test_deployment_that_no_list_names(faulty_server, store):
+    faulty_server.models = ["gpt-4o"]
+    answers([question("Who?")], toy("openai", faulty_server.url, listed=False), store)
+    assert len(faulty_server.headers) == len(faulty_server.asked) == 1
 
 
 @CLIENTS
@@ -215,6 +138,31 @@ def test_nothing_listening_is_told_with_the_url(client, store):
         url = server.url
     with pytest.raises(InputError, match=f"models.toy: cannot reach base_url {url}"):
         answers(questions(2), toy(client, url), store)
+
+
+@pytest.mark.parametrize(
+    ("price", "cost"),
+    [(None, "no price declared"), ({"input": 1000, "output": 3000}, "at most $3.03")],
+)
+def test_what_is_asked_and_costs_is_said_before_anything_is_asked(
+    price, cost, faulty_server, store, capfd
+):
+    spec = toy("openai", faulty_server.url, thinking_tokens=1000, price=price)
+    asked = [question("Who?"), question("Why?")]
+    answers(asked[:1], spec, store)
+    faulty_server.key = "another"  # so that the check fails, which comes before the first request
+    with pytest.raises(InputError, match="does not accept the key"):
+        asyncio.run(ask(asked, spec, store=store))
+    assert len(faulty_server.asked) == 1
+    said = capfd.readouterr().err
+    assert "toy: 2 requests, 1 kept; 1 are asked now: " in said
+    assert cost in said
+
+
+def test_cost_limit_needs_a_price_for_a_vendors_model(store):
+    spec = model_spec("x", {"x": {"provider": "openai", "model": "x"}})
+    with pytest.raises(InputError, match=r"models\.x: limits\.max_cost_usd is set.*no price"):
+        answers(questions(1), spec, store, max_cost_usd=1)
 
 
 # Keys
@@ -237,23 +185,33 @@ def test_key_appears_nowhere_even_if_the_server_repeats_it(
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("TOY_KEY", KEY)
     repeats = json.dumps({"error": {"message": f"Wrong key: {KEY}"}})
-    faulty_server.script = [GOOD, Act(status=400, body=repeats), Act(status=401, body=repeats)]
+    faulty_server.script = [
+        Act(text=f"Your key is {KEY}."),
+        Act(status=400, body=repeats),
+        Act(body=repeats),
+    ]
     spec = toy(client, faulty_server.url, api_key_env="TOY_KEY", max_concurrency=1)
-
-    good, failed = answers(questions(2), spec, store)
-    [_, turned_away] = answers(questions(2), spec, store)
-    faulty_server.key = "another"
-    with pytest.raises(InputError) as rejected:
-        answers(questions(2), spec, store)
-
-    assert good.reply
+    good, failed, odd = answers(questions(3), spec, store)
+    assert good.reply.text == "Your key is …."
     assert "Wrong key: …" in failed.error
-    assert "Wrong key: …" in turned_away.error
+    assert "Wrong key: …" in odd.error
     kept = b"".join(path.read_bytes() for path in store.parent.iterdir())
     printed = "".join(capfd.readouterr()) + caplog.text
-    for text in (kept.decode(errors="replace"), printed, failed.error, str(rejected.value)):
-        assert KEY not in text
+    assert KEY not in kept.decode(errors="replace") + printed
     assert f"Bearer {KEY}" in [headers["authorization"] for headers in faulty_server.headers]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"base_url": f"http://h/{KEY}"}, {"extra_body": {"headers": {"Authorization": KEY}}}],
+    ids=str,
+)
+def test_key_in_an_entry_is_refused(options, store, monkeypatch):
+    monkeypatch.setenv("TOY_KEY", KEY)
+    entry = {"provider": "openai", "model": "x", "api_key_env": "TOY_KEY", **options}
+    with pytest.raises(InputError, match=r"models\.x: found the key in it") as refused:
+        answers(questions(1), model_spec("x", {"x": entry}), store)
+    assert KEY not in str(refused.value)
 
 
 @CLIENTS
@@ -265,131 +223,17 @@ def test_vendors_key_is_not_sent_to_the_users_own_server(client, faulty_server, 
     assert KEY not in str(faulty_server.headers)
 
 
-# What is sent
-
-
-THINKING = {"type": "enabled", "budget_tokens": 100}
-
-
-@pytest.mark.parametrize(
-    ("client", "options", "body"),
-    [
-        (
-            "openai",
-            {
-                "max_tokens_field": "max_completion_tokens",
-                "system_role": "developer",
-                "reasoning_effort": "low",
-            },
-            {
-                "messages": [
-                    {"role": "developer", "content": "Be brief."},
-                    {"role": "user", "content": "Who?"},
-                ],
-                "max_completion_tokens": 110,
-                "reasoning_effort": "low",
-            },
-        ),
-        (
-            "anthropic",
-            {"thinking": THINKING},
-            {
-                "system": "Be brief.",
-                "messages": [{"role": "user", "content": "Who?"}],
-                "max_tokens": 110,
-                "thinking": THINKING,
-            },
-        ),
-    ],
-)
-def test_body_is_what_the_entry_declares(client, options, body, faulty_server, store):
-    options |= {"temperature": None, "thinking_tokens": 100, "extra_body": {"top_k": 5}}
-    spec = toy(client, faulty_server.url, **options)
-    answers([question("Who?", system="Be brief.")], spec, store)
-    assert faulty_server.asked[0].body == {"model": "toy", "top_k": 5, **body}
-
-
-@pytest.mark.parametrize("field", ["max_tokens", "max_completion_tokens"])
-def test_request_without_a_limit_is_sent_without_the_field(field, faulty_server, store):
-    spec = toy("openai", faulty_server.url, max_tokens_field=field, thinking_tokens=100)
-    unlimited, limited = questions(1)[0], question("Who?")
-    answers([replace(unlimited, max_tokens=None), limited], spec, store)
-    bodies = {asked.body["messages"][0]["content"]: asked.body for asked in faulty_server.asked}
-    assert not {"max_tokens", "max_completion_tokens"} & set(bodies["Question 0?"])
-    assert bodies["Who?"][field] == 110
-
-
-@pytest.mark.parametrize("provider", ["anthropic", "embedded"])
-def test_protocol_that_demands_a_limit_says_so(provider, store):
-    spec = model_spec("toy", {"toy": {"provider": provider, "model": SMOLLM2}})
-    with pytest.raises(InputError, match=f"models.toy: found no limit .* {provider} demands"):
-        answers([question("Who?", max_tokens=None)], spec, store)
-
-
-SCHEMA = {
-    "type": "object",
-    "properties": {"fruit": {"type": "string", "enum": ["apple", "pear"]}},
-    "required": ["fruit"],
-    "additionalProperties": False,
-}
-
-
-@pytest.mark.parametrize(
-    ("client", "path"),
-    [("openai", ("response_format", "json_schema")), ("anthropic", ("output_config", "format"))],
-)
-def test_schema_of_a_request_is_sent(client, path, faulty_server, store):
-    spec = toy(client, faulty_server.url)
-    answers([question("Which?", schema=SCHEMA), question("Who?")], spec, store)
-    held, free = sorted(faulty_server.asked, key=lambda asked: path[0] not in asked.body)
-    assert held.body[path[0]][path[1]]["schema"] == SCHEMA
-    assert path[0] not in free.body
-
-
-LONG = "A long conversation. " * 250
-
-
-def test_long_prefix_is_a_block_that_the_vendor_may_keep(faulty_server, store):
-    asked = [question(f"{prefix}Who?", shared_prefix=prefix) for prefix in (LONG, "Short. ")]
-    answers(asked, toy("anthropic", faulty_server.url), store)
-    content = [asked.body["messages"][0]["content"] for asked in faulty_server.asked]
-    [kept] = [blocks for blocks in content if isinstance(blocks, list)]
-    assert kept == [
-        {"type": "text", "text": LONG, "cache_control": {"type": "ephemeral"}},
-        {"type": "text", "text": "Who?"},
-    ]
-    assert "Short. Who?" in content
-
-
-def test_questions_on_one_prefix_wait_for_each_other_where_the_vendor_keeps_it(
-    faulty_server, store
+@CLIENTS
+def test_server_that_sends_on_gets_neither_questions_nor_key_to_another(
+    client, faulty_server, store, monkeypatch
 ):
-    asked = [question(f"{LONG}{n}?", shared_prefix=LONG) for n in range(4)]
-    answers(asked, toy("anthropic", faulty_server.url), store)
-    assert faulty_server.most_at_once == 1
-
-
-@CLIENTS
-@pytest.mark.parametrize(("declared", "sent"), [("protocol", 0.2), (0.7, 0.7)])
-def test_temperature_is_the_protocols_unless_declared(client, declared, sent, faulty_server, store):
-    spec = toy(client, faulty_server.url, temperature=declared)
-    answers([question("Who?", temperature=0.2)], spec, store)
-    assert faulty_server.asked[0].body["temperature"] == sent
-
-
-@CLIENTS
-def test_refused_option_stops_the_run_and_names_what_to_declare(client, faulty_server, store):
-    said = "Unsupported value: 'temperature' does not support 0.0 with this model."
-    refusal = json.dumps({"error": {"message": said, "param": "temperature"}})
-    faulty_server.default = Act(status=400, body=refusal)
-    with pytest.raises(InputError, match=r"models\.toy: .*`temperature: null`.*0 of 40"):
-        answers(questions(40), toy(client, faulty_server.url, max_concurrency=2), store)
-    assert len(faulty_server.asked) == 2
-    spec = toy(client, faulty_server.url, temperature=None)
-    faulty_server.script = [GOOD]
-    good, refused = answers(questions(2), spec.model_copy(update={"max_concurrency": 1}), store)
-    assert good.reply
-    assert "400" in refused.error  # after an answer it is the request's own fault
+    monkeypatch.setenv("MY_KEY", KEY)
+    with FaultyServer() as other:
+        spec = toy(client, faulty_server.url, api_key_env="MY_KEY", max_retries=0)
+        faulty_server.default = Act(status=307, headers={"Location": f"{other.url}/v1/models"})
+        [response] = answers(questions(1), spec, store)
+        assert "Error code: 307" in response.error
+    assert other.headers == []
 
 
 # Order, repeats, pace and cost
@@ -421,6 +265,15 @@ def test_no_more_questions_are_open_than_declared(client, faulty_server, store):
     assert faulty_server.most_at_once == 3
 
 
+def test_questions_on_one_prefix_wait_for_each_other_where_the_vendor_keeps_it(
+    faulty_server, store
+):
+    prefix = "A long conversation. " * 250
+    asked = [question(f"{prefix}{n}?", shared_prefix=prefix) for n in range(4)]
+    answers(asked, toy("anthropic", faulty_server.url), store)
+    assert faulty_server.most_at_once == 1
+
+
 # 600 a minute are one in 0.1 s; a question weighs 11 characters / 3 and 10 tokens.
 @pytest.mark.parametrize(
     "rate", [{"requests_per_minute": 600}, {"tokens_per_minute": 600 * (11 / 3 + 10)}], ids=str
@@ -445,16 +298,10 @@ def test_answers_under_way_when_the_cost_limit_is_reached_are_kept(faulty_server
 
 def test_answer_without_a_limit_is_reckoned_at_4096_tokens(faulty_server, store):
     spec = toy("openai", faulty_server.url, max_concurrency=1, **DOLLAR_A_TOKEN)
-    asked = [replace(each, max_tokens=None) for each in questions(3)]
+    asked = [replace(request, max_tokens=None) for request in questions(3)]
     with pytest.raises(InputError, match=r"may cost \$4096.*1 of 3 answers are kept"):
         answers(asked, spec, store, max_cost_usd=4100)
     assert len(faulty_server.asked) == 1  # $7; a second might have made it $4103
-
-
-def test_cost_limit_needs_a_price_for_a_vendors_model(store):
-    spec = model_spec("x", {"x": {"provider": "openai", "model": "x"}})
-    with pytest.raises(InputError, match=r"models\.x: limits\.max_cost_usd is set.*no price"):
-        answers(questions(1), spec, store, max_cost_usd=1)
 
 
 # Being killed
@@ -487,54 +334,36 @@ def test_killed_run_asks_only_for_what_is_missing(faulty_server, store):
 
 # The embedded engine
 
-EMBEDDED = model_spec("smol", {"smol": {"provider": "embedded", "model": SMOLLM2, "threads": 1}})
+EMBEDDED = model_spec("smol", {"smol": {"provider": "embedded", "model": SMOLLM2, "engines": 2}})
+STORY = "Story: Mara keeps her violin in the closet. Her brother carries it to the attic.\n"
 
 
 def embedded_answers(asked: list[Request], store: Path) -> dict[str, str]:
-    """Answers by question, of an engine started for this call."""
+    """Answers by question, of engines started for this call."""
     replies = texts(answers(asked, EMBEDDED, store))
-    return {
-        request.messages[-1]["content"]: text for request, text in zip(asked, replies, strict=True)
-    }
+    prompts = [request.messages[-1]["content"] for request in asked]
+    return dict(zip(prompts, replies, strict=True))
 
 
-def test_answers_after_a_shared_prefix_depend_on_no_order_and_no_restart(tmp_path):
+def test_answers_of_the_engine_depend_on_no_order_and_no_restart(tmp_path):
+    schema = {"type": "object", "properties": {"fruit": {"enum": ["apple", "pear"]}}}
+    in_json = question("Which fruit? Answer in JSON.", max_tokens=20, schema=schema)
     asked = [
         question(f"{STORY}Question: {text}", max_tokens=8, shared_prefix=STORY)
         for text in ("Where is the violin?", "Who moved it?", "What does Mara want?")
     ]
+    asked += [question("Name a fruit.", max_tokens=8), in_json]
     first = embedded_answers(asked, tmp_path / "first.sqlite")
-    assert len(set(first.values())) > 1
+    assert len(set(first.values())) > 2
     assert embedded_answers(asked[::-1], tmp_path / "backwards.sqlite") == first
-    assert embedded_answers(asked[1:2], tmp_path / "alone.sqlite") == {
-        asked[1].messages[-1]["content"]: first[asked[1].messages[-1]["content"]]
-    }
-
-
-def test_embedded_model_keeps_to_a_schema(tmp_path):
-    asked = question("Which fruit do you like? Answer in JSON.", max_tokens=20, schema=SCHEMA)
-    [answer] = embedded_answers([asked], tmp_path / "schema.sqlite").values()
-    assert json.loads(answer)["fruit"] in ("apple", "pear")
-
-
-def test_request_without_a_prefix_repeats_exactly_after_another_and_alone(tmp_path):
-    other, item = question("Name a fruit.", max_tokens=8), question(VIOLIN, max_tokens=8)
-    after_another = embedded_answers([other, item], tmp_path / "both.sqlite")
-    alone = embedded_answers([item], tmp_path / "alone.sqlite")
-    assert alone[VIOLIN] == after_another[VIOLIN]
+    assert json.loads(first[in_json.messages[-1]["content"]])["fruit"] in ("apple", "pear")
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
-    [
-        ("weights.gguf", b"PK not a model", "could not load"),
-        ("weights.gguf", b"GGUF and no more", "could not load"),
-        ("weights.gguf", None, "no file"),
-        ("w" * 300, None, "no file .*www"),
-    ],
+    ("content", "told"), [(b"GGUF and no more", "could not load"), (None, "no file")]
 )
-def test_embedded_file_that_is_none_is_told(name, content, told, tmp_path, store):
-    path = tmp_path / name
+def test_embedded_file_that_is_none_is_told(content, told, tmp_path, store):
+    path = tmp_path / "weights.gguf"
     if content is not None:
         path.write_bytes(content)
     spec = model_spec("mine", {"mine": {"provider": "embedded", "model": str(path)}})

@@ -160,16 +160,6 @@ def test_no_more_batches_are_under_way_than_declared(server, store):
     assert all(b.made >= end for b, end in zip([*server.batches.values()][1:], ends, strict=False))
 
 
-def test_fewer_batches_at_once_than_are_under_way_make_no_more(server, store):
-    server.seconds = 0.6
-    asyncio.run(_stopped(questions(6)[:4], batched("openai", server, requests=2), store, server))
-    assert sizes(server) == [2, 2]
-    spec = batched("openai", server, requests=2, at_once=1)
-    assert texts(answers(questions(6), spec, store)) == GOOD
-    third = [*server.batches.values()][2]
-    assert all(third.made >= batch.made + 0.6 for batch in [*server.batches.values()][:2])
-
-
 def test_reply_in_a_batch_that_is_no_answer_is_asked_again(server, store, monkeypatch):
     monkeypatch.setattr("batch_server.GOOD", Act(text="", finish="error"))
     spec = batched("openai", server)
@@ -297,12 +287,3 @@ def test_two_runs_at_one_store_buy_each_answer_once(client, server, store):
     assert texts(six) == GOOD
     assert set(server.sold().values()) == {1}
     assert len(server.sold()) == 6
-
-
-# The option
-
-
-@pytest.mark.parametrize("wrong", ["yes", 3, {"to": "files"}, {"poll": 0}, {"wait": 3}])
-def test_a_wrong_option_is_refused_by_its_name(wrong):
-    with pytest.raises(InputError, match="batch"):
-        toy("openai", "http://127.0.0.1:1", batch=wrong)

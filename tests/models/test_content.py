@@ -3,61 +3,46 @@
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tomlab.models.content import finish_of, has_refusal, repeat_of, text_of
 
 THOUGHT = {"type": "thinking", "thinking": "Perhaps (A)."}
+ANSWER = {"type": "text", "text": "(B)"}
+REFUSAL = {"type": "refusal", "refusal": "I can't."}
 FORMS = {
-    "text": "(B)",
-    "parts": [{"type": "text", "text": "(B)"}],
-    "thinking before": [THOUGHT, {"type": "text", "text": "(B)"}],
-    "thinking in parts": [
-        {"type": "thinking", "thinking": [{"type": "text", "text": "Perhaps (A)."}]},
-        {"type": "text", "text": "(B)"},
-    ],
-    "reasoning": [{"type": "reasoning", "reasoning": "(A)"}, {"type": "text", "text": "(B)"}],
-    "redacted": [{"type": "redacted_thinking", "data": "xy"}, {"type": "text", "text": "(B)"}],
-    "a text in two": [{"type": "text", "text": "("}, {"type": "text", "text": "B)"}],
-    "no type": [{"text": "Perhaps (A).", "thought": True}, {"text": "(B)"}],
-    "no type, reasoning": [{"reasoningContent": {"text": "(A)"}}, {"text": "(B)"}],
-    "response": [
-        {"type": "reasoning", "summary": [], "content": None},
-        {"type": "message", "content": [{"type": "output_text", "text": "(B)"}]},
-    ],
-    "objects": [
-        SimpleNamespace(type="thinking", thinking="(A)"),
-        SimpleNamespace(type="text", text="(B)"),
-    ],
-    "tool": [{"type": "tool_use", "name": "x", "input": {}}, {"type": "text", "text": "(B)"}],
-    "list of texts": ["(B)"],
+    "text": ("(B)", "(B)"),
+    "nothing": (None, None),
+    "empty": ("", ""),
+    "thinking alone": ([THOUGHT], ""),
+    "thinking before": ([THOUGHT, ANSWER], "(B)"),
+    "redacted": ([{"type": "redacted_thinking", "data": "xy"}, ANSWER], "(B)"),
+    "a text in two": ([{"type": "text", "text": "("}, {"type": "text", "text": "B)"}], "(B)"),
+    "two texts": ([ANSWER, THOUGHT, ANSWER], "(B)\n(B)"),
+    "no type": ([{"text": "Perhaps (A).", "thought": True}, {"text": "(B)"}], "(B)"),
+    "no type, reasoning": ([{"reasoningContent": {"text": "(A)"}}, {"text": "(B)"}], "(B)"),
+    "response": (
+        [
+            {"type": "reasoning", "summary": [], "content": None},
+            {"type": "message", "content": [{"type": "output_text", "text": "(B)"}]},
+        ],
+        "(B)",
+    ),
+    "objects": ([SimpleNamespace(**THOUGHT), SimpleNamespace(**ANSWER)], "(B)"),
+    "tool": ([{"type": "tool_use", "name": "x", "input": {}}, ANSWER], "(B)"),
+    "list of texts": (["(B)"], "(B)"),
+    "refusal": ([REFUSAL], "I can't."),
+    "refusal beside a text": ([REFUSAL, ANSWER], "(B)"),
+    "refusing response": ([{"type": "message", "content": [REFUSAL]}], "I can't."),
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_an_answer_is_the_same_in_every_form(form):
-    assert text_of(FORMS[form]) == "(B)"
-    assert not has_refusal(FORMS[form])
-
-
-def test_no_content_is_told_from_an_empty_text():
-    assert text_of(None) is None
-    assert text_of("") == ""
-    assert text_of([THOUGHT]) == ""
-
-
-def test_a_refusal_has_its_words_unless_there_is_a_text():
-    refusal = {"type": "refusal", "refusal": "I can't."}
-    assert text_of([refusal]) == "I can't." and has_refusal([refusal])
-    assert text_of([refusal, {"type": "output_text", "text": "(B)"}]) == "(B)"
-    item = [{"type": "message", "content": [refusal]}]
-    assert text_of(item) == "I can't." and has_refusal(item)
-
-
-def test_texts_with_something_between_them_do_not_run_together():
-    parts = [{"type": "text", "text": "Let me see."}, THOUGHT, {"type": "text", "text": "B"}]
-    assert text_of(parts) == "Let me see.\nB"
+@pytest.mark.parametrize("name", FORMS)
+def test_an_answer_is_the_same_in_every_form(name):
+    content, text = FORMS[name]
+    assert text_of(content) == text
+    assert has_refusal(content) == ("refus" in name)
 
 
 @pytest.mark.parametrize("content", [5, True, [5], [[1]], [{"type": "text", "text": 5}]])
@@ -66,24 +51,41 @@ def test_what_is_no_content_is_an_error(content):
         text_of(content)
 
 
-def test_reasons_are_known_in_every_vendors_words_and_no_other():
-    assert {finish_of(w) for w in ("stop", "end_turn", "STOP", "COMPLETE", "completed")} == {"stop"}
-    assert {finish_of(w) for w in ("length", "max_tokens", "MAX_TOKENS", "model_length")} == {
-        "length"
-    }
-    assert {finish_of(w) for w in ("content_filter", "SAFETY")} == {"filtered"}
-    assert finish_of("tool_calls") == "other"
-    assert {finish_of(word) for word in (None, "", "error", "unknown", 5, [])} == {None}
+REASONS = {
+    "stop": ("stop", "end_turn", "STOP", "COMPLETE", "completed", "stop: </s>"),
+    "length": ("length", "max_tokens", "MAX_TOKENS", "model_length"),
+    "filtered": ("content_filter", "SAFETY"),
+    "other": ("tool_calls",),
+    None: (None, "", "error", "unknown", 5, []),
+}
 
 
-def test_repeats_count_from_0_wherever_they_stand():
-    assert repeat_of({"epoch": 1}) == 0 and repeat_of({"epoch": 2}) == 1
-    assert repeat_of({"metadata": {"epoch": 2}}) == 1
-    assert repeat_of({"sample": "3"}) == 3 and repeat_of({"trial": 2.0}) == 2
-    assert repeat_of({"sample": ""}) is None and repeat_of({"metadata": None}) is None
-    for value in (-1, 1.5, True, "first", 10**30, "1" * 5000, float("nan")):
-        with pytest.raises(ValueError, match="sample"):
-            repeat_of({"sample": value})
+@pytest.mark.parametrize("reason", REASONS)
+def test_reasons_are_known_in_every_vendors_words_and_no_other(reason):
+    assert [finish_of(word) for word in REASONS[reason]] == [reason] * len(REASONS[reason])
+
+
+@pytest.mark.parametrize(
+    ("record", "repeat"),
+    [
+        ({"epoch": 1}, 0),
+        ({"epoch": 2}, 1),
+        ({"metadata": {"epoch": 2}}, 1),
+        ({"metadata": {"trial": "first", "epoch": 2}}, 1),
+        ({"sample": "3"}, 3),
+        ({"trial": 2.0}, 2),
+        ({"sample": ""}, None),
+        ({"metadata": None}, None),
+    ],
+)
+def test_repeats_count_from_0_wherever_they_stand(record, repeat):
+    assert repeat_of(record) == repeat
+
+
+@pytest.mark.parametrize("value", [-1, 1.5, True, "first", 10**30, "1" * 5000, float("nan")])
+def test_what_is_no_count_of_repeats_is_an_error(value):
+    with pytest.raises(ValueError, match="sample"):
+        repeat_of({"sample": value})
 
 
 JSON = st.recursive(
@@ -96,6 +98,7 @@ JSON = st.recursive(
 )
 
 
+@settings(max_examples=50)
 @given(JSON)
 def test_whatever_stands_there_is_a_text_or_an_error(content):
     try:

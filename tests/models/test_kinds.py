@@ -1,22 +1,21 @@
-"""All kinds of models by declared options: what is sent, what is read, what was filtered."""
+"""All kinds of models by declared options: what is sent, and what one real model says by each."""
 
 import asyncio
-import json
 import re
 
 import pytest
 import yaml
 
-from faulty_server import COMPLETION_TOKENS, PROMPT_TOKENS, Act, FaultyServer, good_answer
+from faulty_server import Act, FaultyServer
 from tomlab.asking.evaluation import evaluate, plan
 from tomlab.benchmarks import bigtom
 from tomlab.errors import InputError
 from tomlab.models.embedded import SMOLLM2, gguf_path
 from tomlab.models.providers import provider
-from tomlab.models.specs import Limits, ModelSpec, Reply, model_spec
-from tomlab.models.store import Store, request_key
+from tomlab.models.specs import Limits, model_spec
+from tomlab.models.store import request_key
 from tomlab.paths import DATA, ROOT
-from toy_models import CLIENTS, answers, question, questions, toy
+from toy_models import CLIENTS, answers, question, toy
 
 RESPONSES = {"endpoint": "responses"}
 KINDS = pytest.mark.parametrize(
@@ -26,53 +25,10 @@ KINDS = pytest.mark.parametrize(
 )
 SYSTEM = "Answer with one letter."
 SCHEMA = {"type": "object", "properties": {"answer": {"type": "string"}}}
-AZURE = {
-    "error": {
-        "message": "The response was filtered due to the prompt triggering Azure OpenAI's content "
-        "management policy.",
-        "type": None,
-        "param": "prompt",
-        "code": "content_filter",
-        "status": 400,
-        "innererror": {"code": "ResponsibleAIPolicyViolation"},
-    }
-}
-ANTHROPIC = {
-    "type": "error",
-    "error": {
-        "type": "invalid_request_error",
-        "message": "Output blocked by content filtering policy",
-    },
-}
-# What a vendor's filter looks like, by provider and endpoint.
-FILTERS = pytest.mark.parametrize(
-    ("client", "options", "act"),
-    [
-        ("openai", {}, Act(text="The b", finish="content_filter")),
-        ("openai", RESPONSES, Act(text="The b", finish="content_filter")),
-        ("openai", {}, Act(status=400, body=json.dumps(AZURE))),
-        ("openai", RESPONSES, Act(status=400, body=json.dumps(AZURE))),
-        ("anthropic", {}, Act(status=400, body=json.dumps(ANTHROPIC))),
-    ],
-    ids=["chat", "responses", "Azure chat", "Azure responses", "Anthropic"],
-)
-
-
-def one(server: FaultyServer, spec: ModelSpec, **fields) -> Reply:
-    """What the adapter reads of one answer."""
-
-    async def ask() -> Reply:
-        adapter = provider(spec)
-        await adapter.check()
-        try:
-            return await adapter.send(question("Who?", **fields))
-        finally:
-            await adapter.close()
-
-    return asyncio.run(ask())
-
-
-# A real model
+FORM = {"name": "answer", "schema": SCHEMA, "strict": True}
+JSON_SCHEMA = {"type": "json_schema", "schema": SCHEMA}
+THINKING = {"type": "enabled", "budget_tokens": 100}
+USER = {"role": "user", "content": "Who?"}
 
 
 @KINDS
@@ -80,20 +36,149 @@ def test_one_real_model_says_the_same_by_each_protocol(client, options, embedded
     spec = toy(client, embedded_server, model=gguf_path(SMOLLM2).stem, **options)
     chat = toy("openai", embedded_server, model=gguf_path(SMOLLM2).stem)
     item = question("What is the capital of France?", system="You are brief.", max_tokens=12)
-    [said], [other] = answers([item], spec, store), answers([item], chat, store)
-    assert said.reply.text.strip() and said.reply.text == other.reply.text
-    assert said.reply.prompt_tokens == other.reply.prompt_tokens > 20
-    assert 0 < said.reply.completion_tokens <= 12
+    [response] = answers([item], spec, store)
+    [by_chat] = answers([item], chat, store)
+    assert response.reply.text.strip()
+    assert response.reply.text == by_chat.reply.text
+    assert response.reply.prompt_tokens == by_chat.reply.prompt_tokens > 20
+    assert 0 < response.reply.completion_tokens <= 12
 
 
 @CLIENTS  # at its endpoint `responses` this server says `completed` of it
 def test_real_answer_that_was_cut_off_says_so(client, embedded_server, store):
     spec = toy(client, embedded_server, model=gguf_path(SMOLLM2).stem)
-    [said] = answers([question("Tell me a long story.", max_tokens=3)], spec, store)
-    assert said.reply.finish_reason == "length"
+    [response] = answers([question("Tell me a long story.", max_tokens=3)], spec, store)
+    assert response.reply.finish_reason == "length"
 
 
 # What is sent
+
+
+def system(role: str) -> list[dict]:
+    return [{"role": role, "content": SYSTEM}, USER]
+
+
+JOINED = {"role": "user", "content": f"{SYSTEM}\n\nWho?"}
+THINKS = {"temperature": None, "thinking_tokens": 100, "extra_body": {"top_k": 5}}
+BODIES = {
+    "chat": (
+        "openai",
+        {},
+        {
+            "messages": system("system"),
+            "max_tokens": 10,
+            "temperature": 0.0,
+            "response_format": {"type": "json_schema", "json_schema": FORM},
+        },
+    ),
+    "chat that thinks": (
+        "openai",
+        {
+            **THINKS,
+            "max_tokens_field": "max_completion_tokens",
+            "system_role": "developer",
+            "reasoning_effort": "low",
+        },
+        {
+            "messages": system("developer"),
+            "max_completion_tokens": 110,
+            "reasoning_effort": "low",
+            "response_format": {"type": "json_schema", "json_schema": FORM},
+            "top_k": 5,
+        },
+    ),
+    "chat without a system role": (
+        "openai",
+        {"system_role": "joined", "temperature": 0.7},
+        {
+            "messages": [JOINED],
+            "max_tokens": 10,
+            "temperature": 0.7,
+            "response_format": {"type": "json_schema", "json_schema": FORM},
+        },
+    ),
+    "responses": (
+        "openai",
+        {**RESPONSES, **THINKS, "reasoning_effort": "low"},
+        {
+            "instructions": SYSTEM,
+            "input": [USER],
+            "max_output_tokens": 110,
+            "reasoning": {"effort": "low"},
+            "text": {"format": {"type": "json_schema", **FORM}},
+            "store": False,
+            "top_k": 5,
+        },
+    ),
+    "responses without a system role": (
+        "openai",
+        {**RESPONSES, "system_role": "user"},
+        {
+            "input": system("user"),
+            "max_output_tokens": 10,
+            "temperature": 0.0,
+            "text": {"format": {"type": "json_schema", **FORM}},
+            "store": False,
+        },
+    ),
+    "anthropic": (
+        "anthropic",
+        {},
+        {
+            "system": SYSTEM,
+            "messages": [USER],
+            "max_tokens": 10,
+            "temperature": 0.0,
+            "output_config": {"format": JSON_SCHEMA},
+        },
+    ),
+    "anthropic that thinks": (
+        "anthropic",
+        {**THINKS, "thinking": THINKING, "reasoning_effort": "low"},
+        {
+            "system": SYSTEM,
+            "messages": [USER],
+            "max_tokens": 110,
+            "thinking": THINKING,
+            "output_config": {"effort": "low", "format": JSON_SCHEMA},
+            "top_k": 5,
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize(("client", "options", "body"), BODIES.values(), ids=BODIES)
+def test_body_is_what_the_entry_declares(client, options, body, faulty_server, store):
+    spec = toy(client, faulty_server.url, **options)
+    [response] = answers([question("Who?", system=SYSTEM, schema=SCHEMA)], spec, store)
+    [asked] = faulty_server.asked
+    assert asked.body == {"model": "toy", **body}
+    assert asked.path.endswith(provider(spec).path)
+    assert response.reply.text.startswith("You asked:")
+
+
+def test_request_without_a_limit_is_sent_without_the_field():
+    adapter = provider(toy("openai", "http://localhost:1", thinking_tokens=100))
+    assert "max_tokens" not in adapter.wire(question("Who?", max_tokens=None))
+
+
+@pytest.mark.parametrize("kind", ["anthropic", "embedded"])
+def test_protocol_that_demands_a_limit_says_so(kind):
+    adapter = provider(model_spec("toy", {"toy": {"provider": kind, "model": SMOLLM2}}))
+    with pytest.raises(InputError, match=f"models.toy: found no limit .* {kind} demands"):
+        adapter.payload(question("Who?", max_tokens=None))
+
+
+def test_long_prefix_is_a_block_that_the_vendor_may_keep():
+    prefix = "A long conversation. " * 250
+    adapter = provider(toy("anthropic", "http://localhost:1"))
+    [message] = adapter.wire(question(f"{prefix}Who?", shared_prefix=prefix))["messages"]
+    assert message["content"] == [
+        {"type": "text", "text": prefix, "cache_control": {"type": "ephemeral"}},
+        {"type": "text", "text": "Who?"},
+    ]
+    short = adapter.wire(question("Short. Who?", shared_prefix="Short. "))
+    assert short["messages"] == [{"role": "user", "content": "Short. Who?"}]
 
 
 def test_entries_of_the_page_are_good_ones():
@@ -120,161 +205,18 @@ def test_keys_of_entries_without_the_newer_options_are_what_they_were():
         assert request_key(whole).startswith(key)
 
 
-def test_responses_are_asked_in_their_own_words(faulty_server, store):
-    options = {**RESPONSES, "reasoning_effort": "low", "thinking_tokens": 500}
-    options["extra_body"] = {"service_tier": "flex"}
-    spec = toy("openai", faulty_server.url, **options)
-    [response] = answers([question("Who?", system=SYSTEM, schema=SCHEMA)], spec, store)
-    [asked] = faulty_server.asked
-    assert asked.path == "/v1/responses"
-    form = {"type": "json_schema", "name": "answer", "schema": SCHEMA, "strict": True}
-    assert asked.body == {
-        "model": "toy",
-        "instructions": SYSTEM,
-        "input": [{"role": "user", "content": "Who?"}],
-        "max_output_tokens": 510,
-        "temperature": 0.0,
-        "reasoning": {"effort": "low"},
-        "text": {"format": form},
-        "store": False,
-        "service_tier": "flex",
-    }
-    assert response.reply == Reply(good_answer("Who?"), "stop", PROMPT_TOKENS, COMPLETION_TOKENS)
+# In an evaluation
 
 
-@pytest.mark.parametrize("options", [{}, RESPONSES], ids=["chat", "responses"])
-@pytest.mark.parametrize(
-    ("role", "sent"),
-    [
-        ("developer", [("developer", SYSTEM), ("user", "Who?")]),
-        ("user", [("user", SYSTEM), ("user", "Who?")]),
-        ("joined", [("user", f"{SYSTEM}\n\nWho?")]),
-    ],
-)
-def test_model_without_a_system_role(role, sent, options, faulty_server, store):
-    spec = toy("openai", faulty_server.url, system_role=role, **options)
-    answers([question("Who?", system=SYSTEM)], spec, store)
-    [asked] = faulty_server.asked
-    messages = asked.body.get("messages", asked.body.get("input"))
-    assert [(m["role"], m["content"]) for m in messages] == sent
-
-
-def test_effort_of_anthropic_stands_beside_the_schema(faulty_server, store):
-    spec = toy("anthropic", faulty_server.url, reasoning_effort="low")
-    answers([question("Who?"), question("Who else?", schema=SCHEMA)], spec, store)
-    sent = [asked.body["output_config"] for asked in faulty_server.asked]
-    assert {"effort": "low"} in sent
-    assert {"effort": "low", "format": {"type": "json_schema", "schema": SCHEMA}} in sent
-
-
-def test_deployment_that_no_list_names(faulty_server, store):
-    faulty_server.models = ["gpt-4o"]
-    with pytest.raises(InputError, match="no model 'toy'"):
-        answers([question("Who?")], toy("openai", faulty_server.url), store)
-    faulty_server.headers.clear()
-    answers([question("Who?")], toy("openai", faulty_server.url, listed=False), store)
-    assert len(faulty_server.headers) == len(faulty_server.asked) == 1
-
-
-# What is read
-
-
-@KINDS
-def test_thinking_is_no_part_of_the_answer(client, options, faulty_server, store):
-    faulty_server.script = [Act(thinking="Mara did not see it …", text="a)")]
-    [response] = answers([question("Who?")], toy(client, faulty_server.url, **options), store)
-    assert response.reply.text == "a)"
-
-
-@KINDS
-def test_tokens_of_a_vendors_cache_are_told(client, options, faulty_server):
-    faulty_server.script = [Act(cached=8)]
-    reply = one(faulty_server, toy(client, faulty_server.url, **options))
-    assert (reply.prompt_tokens, reply.cached_tokens, reply.written_tokens) == (PROMPT_TOKENS, 8, 0)
-
-
-@pytest.mark.parametrize(
-    ("usage", "told"),
-    [
-        ({"cache_creation_input_tokens": 5, "cache_read_input_tokens": 3}, (19, 3, 5)),
-        ({"cache_creation_input_tokens": None, "cache_read_input_tokens": "?"}, (11, 0, 0)),
-    ],
-)
-def test_tokens_written_to_anthropics_cache(usage, told, faulty_server):
-    content = [{"type": "text", "text": "a)"}]
-    usage = {"input_tokens": 11, "output_tokens": 7, **usage}
-    body = {"content": content, "stop_reason": "end_turn", "usage": usage}
-    faulty_server.script = [Act(body=json.dumps(body))]
-    reply = one(faulty_server, toy("anthropic", faulty_server.url))
-    assert (reply.prompt_tokens, reply.cached_tokens, reply.written_tokens) == told
-
-
-def test_refusal_of_the_model_is_its_answer(faulty_server, store):
-    content = [{"type": "refusal", "refusal": "I won't."}]
-    output = [{"type": "message", "role": "assistant", "content": content}]
-    faulty_server.script = [Act(body=json.dumps({"status": "completed", "output": output}))]
-    [response] = answers([question("Who?")], toy("openai", faulty_server.url, **RESPONSES), store)
-    assert response.reply == Reply("I won't.", "refusal")
-
-
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ({"status": "failed", "output": [], "error": {"code": "server_error"}}, "server_error"),
-        ({"status": "incomplete", "output": []}, "is not in the reply"),
-        ([], "is not in the reply"),
-    ],
-)
-def test_response_that_is_none(body, said, faulty_server, store):
-    faulty_server.script = [Act(body=json.dumps(body))]
-    [response] = answers([question("Who?")], toy("openai", faulty_server.url, **RESPONSES), store)
-    assert response.reply is None
-    assert said in response.error
-
-
-# Filtered answers
-
-
-@FILTERS
-def test_filtered_answer_is_told_apart_and_asked_again(client, options, act, faulty_server, store):
-    spec = toy(client, faulty_server.url, **options)
-    faulty_server.script = [act]
-    [filtered] = answers([question("Who?")], spec, store)
-    assert filtered.reply is None
-    assert filtered.filtered
-    assert filtered.error.startswith("FilteredError: by the vendor's content filter")
-    with Store(store) as kept:
-        assert kept.replies([filtered.request_key]) == {}
-    [response] = answers([question("Who?")], spec, store)
-    assert response.reply.text == good_answer("Who?")
-    assert not response.filtered
-    assert len(faulty_server.asked) == 2  # nor is it tried again at once
-
-
-@FILTERS
-def test_filtered_answers_are_paid_and_do_not_end_a_run(client, options, act, faulty_server, store):
-    price = {"input": 1000, "output": 1000}  # 0.018 US$ an answer
-    faulty_server.default = act
-    spec = toy(client, faulty_server.url, price=price, max_concurrency=1, **options)
-    responses = answers(questions(4), spec, store, give_up_after=2)
-    assert all(response.filtered for response in responses)
-    faulty_server.asked.clear()
-    with Store(store) as kept:
-        spent = sum(kept.spending()[:2])
-    assert spent > 0
-    with pytest.raises(InputError, match="max_cost_usd"):
-        answers(questions(9), spec, store, max_cost_usd=spent + 0.06)
-    assert 0 < len(faulty_server.asked) <= 4
-
-
-def test_filtered_answers_are_refused_in_the_scores_and_let_a_run_end(faulty_server, tmp_path):
+def test_filtered_answers_are_refused_in_the_scores_and_let_a_run_end(
+    faulty_server: FaultyServer, store
+):
     items = bigtom.read_released(DATA / "bigtom" / "bigtom.csv").head(8)
     spec = toy("openai", faulty_server.url, max_concurrency=1)
     faulty_server.script = [Act(finish="content_filter"), Act(text="Answer: a)")]
-    put = plan(bigtom, items, spec, ["0-shot"])[:4]
+    asked = plan(bigtom, items, spec, ["0-shot"])[:4]
     limits = Limits(max_error_share=0)
-    asked = evaluate(bigtom, put, spec, store=tmp_path / "s.sqlite", limits=limits)
-    responses = asyncio.run(asked)
+    responses = asyncio.run(evaluate(bigtom, asked, spec, store=store, limits=limits))
     [row] = responses[responses["error"].notna()].to_dict("records")
     assert row["finish_reason"] == "filtered"
     assert "content filter" in row["error"]

@@ -43,8 +43,8 @@ with Store(sys.argv[1]) as kept:
 
 
 def test_processes_that_open_a_store_at_once_book_a_rescued_answer_once(store, aside):
-    put_aside(store, 40)
-    assert len([*aside.glob("*.json")]) == 40
+    put_aside(store, 10)
+    assert len([*aside.glob("*.json")]) == 10
     openers = [run_in_a_process(OPENER, store) for _ in range(4)]
     for opener in openers:
         opener.stdin.write("\n")
@@ -52,8 +52,8 @@ def test_processes_that_open_a_store_at_once_book_a_rescued_answer_once(store, a
     said = [opener.communicate(timeout=60) for opener in openers]
     assert [opener.returncode for opener in openers] == [0] * 4, said
     with Store(store) as kept:
-        assert kept.spending() == (40, 0, 0)
-        assert len(kept.replies(f"k{n}" for n in range(40))) == 40
+        assert kept.spending() == (10, 0, 0)
+        assert len(kept.replies(f"k{n}" for n in range(10))) == 10
     assert [*aside.glob("*.json")] == []
 
 
@@ -78,7 +78,7 @@ def test_file_without_an_answer_is_named_and_left_alone(store, aside):
 
 def test_store_that_is_removed_stops_the_run_and_costs_no_later_answer(faulty_server, store, aside):
     def remove(asked: int) -> None:
-        if asked == 40:
+        if asked == 20:
             for path in store.parent.glob(f"{store.name}*"):
                 path.unlink()
 
@@ -86,10 +86,10 @@ def test_store_that_is_removed_stops_the_run_and_costs_no_later_answer(faulty_se
     faulty_server.on_asked = remove
     spec = toy("openai", faulty_server.url, max_concurrency=4)
     with pytest.raises(InputError, match=rf"{store.name}: it was removed.*for the next run"):
-        answers(questions(120), spec, store)
+        answers(questions(60), spec, store)
     asked = len(faulty_server.asked)
     put_aside = len([*aside.iterdir()])
-    assert asked < 50
+    assert asked < 30
     assert put_aside
-    assert len(texts(answers(questions(120), spec, store))) == 120
-    assert len(faulty_server.asked) == 120 + asked - put_aside
+    assert len(texts(answers(questions(60), spec, store))) == 60
+    assert len(faulty_server.asked) == 60 + asked - put_aside

@@ -93,11 +93,11 @@ def test_read_only_store_is_found_before_anything_is_asked(faulty_server):
 
 def test_two_processes_ask_each_question_once_and_get_the_same(faulty_server, store):
     faulty_server.default = Act(wait=0.05)
-    both = [run_in_a_process(ASKER, faulty_server.url, store, 120) for _ in range(2)]
+    both = [run_in_a_process(ASKER, faulty_server.url, store, 40) for _ in range(2)]
     said = [process.communicate() for process in both]
     assert [process.returncode for process in both] == [0, 0], said
     assert said[0][0] == said[1][0]
-    assert len(faulty_server.asked) == len({asked.text for asked in faulty_server.asked}) == 120
+    assert len(faulty_server.asked) == len({asked.text for asked in faulty_server.asked}) == 40
 
 
 def test_process_that_waits_says_for_whom_and_asks_what_is_left_when_that_is_killed(
@@ -121,7 +121,7 @@ def test_process_that_waits_says_for_whom_and_asks_what_is_left_when_that_is_kil
 
 def test_a_new_store_may_be_opened_by_several_at_once(tmp_path):
     with ThreadPoolExecutor(8) as pool:
-        for number in range(15):
+        for number in range(5):
             start, path = Barrier(8), tmp_path / str(number) / "store.sqlite"
             path.parent.mkdir()
 

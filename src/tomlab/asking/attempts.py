@@ -14,8 +14,8 @@ FAILURES = ("unparsed", "truncated", "refused", "error")
 
 def stacked(good: str, written: pd.DataFrame, *attempted: pd.DataFrame) -> pd.DataFrame:
     """What a file holds, of status `good`, and the attempts of models, one below the other."""
-    own = written.assign(status=good, reason="", text="")
-    return pd.concat([own, *attempted], ignore_index=True)
+    written = written.assign(status=good, reason="", text="")
+    return pd.concat([written, *attempted], ignore_index=True)
 
 
 def request(
@@ -34,7 +34,7 @@ def request(
     beginning = ""
     if shared is not None:
         # A text as printed may lack a field.
-        own = [text.find(f"{{{key}}}") for key in values if key not in shared]
-        first = min((place for place in own if place >= 0), default=0)
+        begins = [text.find(f"{{{key}}}") for key in values if key not in shared]
+        first = min((begin for begin in begins if begin >= 0), default=0)
         beginning = prompts.fill(text[:first], values)
     return Request((message,), shared_prefix=beginning, **options)

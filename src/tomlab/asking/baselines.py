@@ -15,7 +15,6 @@ from tomlab.asking.protocol import Benchmark
 from tomlab.models import specs
 from tomlab.models.specs import ModelSpec
 from tomlab.records import tidy
-from tomlab.scoring.variants import protocol
 
 
 async def evaluate_baselines(
@@ -47,7 +46,7 @@ async def evaluate_baselines(
         tables = {
             "responses": responses,
             "scores": scores,
-            "metrics": benchmark.metrics(protocol(scores)),
+            "metrics": benchmark.metrics(scores),
         }
         for kind, table in tables.items():
             tidy.write(table, kind, paths.baseline(kind, benchmark.NAME, name))

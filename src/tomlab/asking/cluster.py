@@ -34,7 +34,9 @@ def score(
     client: a `distributed.Client`, whose workers see the Parquet files and `folder`; options: of
     the benchmark's `score`. Errors: `InputError` for tables that do not fit and unknown items.
     """
-    items, responses, folder = (Path(path).resolve() for path in (items, responses, folder))
+    items = Path(items).resolve()
+    responses = Path(responses).resolve()
+    folder = Path(folder).resolve()
     module = import_module(f"tomlab.benchmarks.{benchmark}")
     unit = next(iter(module.STRATA), module.UNIT)  # what intervals cluster on
     names = tidy.parquet(items, columns=[unit])[unit].unique().tolist()
@@ -45,17 +47,18 @@ def score(
     def score_part(names: Sequence[str], path: Path) -> int:
         """Write the scores of answers to the items of some groups; how many answers these are."""
         path.unlink(missing_ok=True)
-        own = tidy.read("items", items, filters=[(unit, "in", names)])
-        asked = [("item_id", "in", own["item_id"].tolist())]
-        answers = tidy.read("responses", responses, filters=asked)
+        items_of_part = tidy.read("items", items, filters=[(unit, "in", names)])
+        is_of_part = [("item_id", "in", items_of_part["item_id"].tolist())]
+        answers = tidy.read("responses", responses, filters=is_of_part)
         if len(answers):
-            scores = module.score(own, answers, **(options or {}))
+            scores = module.score(items_of_part, answers, **(options or {}))
             scores.drop(columns=[*FOR_READERS], errors="ignore").to_parquet(path, index=False)
         return len(answers)
 
     scored = sum(client.gather(client.map(score_part, parts, paths, pure=False)))
-    if lost := pq.read_metadata(responses).num_rows - scored:
-        raise InputError(f"{responses}: {lost} answers are to no item in {items}")
+    unscored = pq.read_metadata(responses).num_rows - scored
+    if unscored:
+        raise InputError(f"{responses}: {unscored} answers are to no item in {items}")
     tables = [pq.read_table(path) for path in paths if path.exists()]
     metrics = module.metrics(pa.concat_tables(tables, promote_options="permissive").to_pandas())
     tidy.write(metrics, "metrics", folder / "metrics.parquet")

@@ -16,8 +16,8 @@ from tomlab.errors import InputError, refuse
 from tomlab.models.ask import ask
 from tomlab.models.specs import FILTERED, PROTOCOL, Limits, ModelSpec, Reply, Request, Response
 from tomlab.paths import RESPONSE_STORE
+from tomlab.records.asked import as_shown, first_methods
 from tomlab.records.tidy import AS_ASKED, REVERSED, check
-from tomlab.scoring.answers import as_shown, failed, first_methods
 
 # What a baseline says to the first of two calls.
 _NOTHING = dict.fromkeys(("gold", "omniscient", "random"), "A baseline does not reason.")
@@ -117,15 +117,15 @@ def _questions(
 ) -> Iterator[Question]:
     """Each item in each way that changes what is asked, as often as there are samples."""
     for item in asked:
-        for place, way in enumerate(ways):
-            shown = as_shown(item, {"asked_as": way.asked_as})
-            question = Question(shown, method, 0, way.asked_as, way.prompts)
+        for rank, way in enumerate(ways):
+            item_as_shown = as_shown(item, {"asked_as": way.asked_as})
+            question = Question(item_as_shown, method, 0, way.asked_as, way.prompts)
             if way.asked_as != AS_ASKED:
                 is_chosen = item[benchmark.UNIT] in way.groups
                 if not is_chosen or not _changes(benchmark, question):
                     continue
             for sample in range(samples):
-                yield replace(question, sample=sample, number=place * samples + sample)
+                yield replace(question, sample=sample, number=rank * samples + sample)
 
 
 def _taken_questions(
@@ -139,9 +139,10 @@ def _taken_questions(
         if item["item_id"] not in answers_by_item:
             continue
         for answer in answers_by_item[item["item_id"]].to_dict("records"):
-            shown = as_shown(item, answer)
+            item_as_shown = as_shown(item, answer)
             sample = answer["sample"]
-            questions.append(Question(shown, method, sample, answer["asked_as"], number=sample))
+            question = Question(item_as_shown, method, sample, answer["asked_as"], number=sample)
+            questions.append(question)
     return questions
 
 
@@ -332,10 +333,10 @@ async def evaluate(
             single_calls.append(question)
     tables = [await answers_to([*single_calls, *first_calls])]
     if with_first_call:
-        ready, lost = second_calls(benchmark, with_first_call, tables[0])
+        ready, failed = second_calls(benchmark, with_first_call, tables[0])
         if ready:
             tables.append(await answers_to(ready))
-        tables.append(lost)
+        tables.append(failed)
     return check(pd.concat(tables, ignore_index=True), "responses", where)
 
 
@@ -426,17 +427,17 @@ def second_calls(
     for answer in first.to_dict("records"):
         first_answers[answer["item_id"], answer["method"], answer["sample"]] = answer
     asked = []
-    lost = []
+    failed = []
     for question in questions:
         first_method = benchmark.METHODS[question.method].first
         answer = first_answers[question.item["item_id"], first_method, question.number]
-        if failed(answer):
-            error = f"first call: {answer['error']}"
-            lost.append({**answer, "method": question.method, "response": None, "error": error})
-        else:
+        if isinstance(answer["response"], str):
             reasoning = benchmark.reasoning_of(answer["response"], question.method)
             asked.append(replace(question, item={**question.item, "reasoning": reasoning}))
-    return asked, pd.DataFrame(lost, columns=first.columns).astype(first.dtypes)
+        else:
+            error = f"first call: {answer['error']}"
+            failed.append({**answer, "method": question.method, "response": None, "error": error})
+    return asked, pd.DataFrame(failed, columns=first.columns).astype(first.dtypes)
 
 
 def usage(responses: pd.DataFrame, model: ModelSpec) -> pd.DataFrame:

@@ -13,7 +13,6 @@ import pandas as pd
 from tomlab.asking import prompts
 from tomlab.asking.protocol import in_words_of_a_model
 from tomlab.models.specs import GENERATION, LIKELIHOOD, ModelSpec
-from tomlab.scoring.choices import options_of
 
 
 def is_weighed(method: str) -> bool:
@@ -32,6 +31,7 @@ def is_asked_so(model: ModelSpec, method: str) -> bool:
     return way in getattr(model, "ask_by", (GENERATION,))
 
 
+YES_NO = ("yes", "no")
 Weighed = tuple[tuple[str, tuple[str, ...]], ...]  # prompts with their continuations
 
 
@@ -40,26 +40,35 @@ def weighed(benchmark: Any, item: Mapping, replaced: Mapping[str, str] | None) -
     if hasattr(benchmark, "weighed"):
         parts = benchmark.weighed(item, replaced)
     else:
-        words = dict(item) | getattr(benchmark, "in_words", dict)(item)
-        parts = [(prompts.filled("techniques/likelihood", replaced, **words), options_of(item))]
-    return tuple((prompt, tuple(f" {option}" for option in options)) for prompt, options in parts)
+        words = dict(item)
+        if hasattr(benchmark, "in_words"):
+            words |= benchmark.in_words(item)
+        prompt = prompts.filled("techniques/likelihood", replaced, **words)
+        parts = [(prompt, item["choices"] if len(item["choices"]) else YES_NO)]
+    weighed = []
+    for prompt, options in parts:
+        continuations = tuple(f" {option}" for option in options)
+        weighed.append((prompt, continuations))
+    return tuple(weighed)
 
 
-def likeliest(weighed: Weighed, told: str) -> list[str]:
+def likeliest(weighed: Weighed, reply: str) -> list[str]:
     """The likeliest option of each prompt by its mean over characters, as `acc_norm` of the LM
     Evaluation Harness has it: the space before an option is weighed with it and is no part of its
-    length. told: the reply to a request.
+    length. reply: the text of the reply to a request.
     """
     picks = []
-    for (_, continuations), logs in zip(weighed, json.loads(told), strict=True):
-        options = [continuation.removeprefix(" ") for continuation in continuations]
-        means = [log / len(option) for option, (log, _) in zip(options, logs, strict=True)]
-        picks.append(options[means.index(max(means))])
+    for (_, continuations), weights in zip(weighed, json.loads(reply), strict=True):
+        means = {}
+        for continuation, (log_likelihood, _) in zip(continuations, weights, strict=True):
+            option = continuation.removeprefix(" ")
+            means[option] = log_likelihood / len(option)
+        picks.append(max(means, key=means.get))
     return picks
 
 
-def said(benchmark: Any, item: Mapping, method: str, weighed: Weighed, told: str) -> str:
+def said(benchmark: Any, item: Mapping, method: str, weighed: Weighed, reply: str) -> str:
     """An answer as a model would give it that chose what is likeliest, for the scorers."""
-    picks = likeliest(weighed, told)
+    picks = likeliest(weighed, reply)
     answer = benchmark.labelled(item, picks) if hasattr(benchmark, "labelled") else picks[0]
     return in_words_of_a_model(benchmark, item, answer, method)

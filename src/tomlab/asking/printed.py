@@ -52,29 +52,27 @@ def confirmed(name: str, text: str) -> str:
     """
     rows = published()
     rows = rows[(rows["name"] == name) & (rows["sha256"] == fingerprint(text))]
-    found = placeholders(text)
-    exchanged = [_exchanged(found, row) for row in rows.to_dict("records")]
-    return places(rows[~np.array(exchanged, dtype=bool)])
+    names = placeholders(text)
+    confirming = [not _has_exchanged(names, row) for row in rows.to_dict("records")]
+    return places(rows.iloc[np.flatnonzero(confirming)])
 
 
 def places(rows: pd.DataFrame) -> str:
     """Where rows of the table are printed, such as "paper, Fig. 4; preprint, Fig. 4"."""
-    return "; ".join(
-        f"{version}, {place}" for version, place in zip(rows["version"], rows["place"], strict=True)
-    )
+    return "; ".join(rows["version"] + ", " + rows["place"])
 
 
-def _exchanged(found: list[str], row: Mapping[str, str]) -> bool:
+def _has_exchanged(names: list[str], row: Mapping[str, str]) -> bool:
     """Whether a placeholder of ours stands where `row` has another of ours. Errors: `InputError` if
     the row names more or fewer than its text has.
     """
     expected = row["placeholders"].split()
-    if len(found) != len(expected):
+    if len(names) != len(expected):
         where = f"{PROMPTS}: {row['name']}, {row['version']}, {row['place']}, field placeholders"
         raise InputError(
-            f"{where}: found {len(expected)} names, expected {len(found)} as the text has"
+            f"{where}: found {len(expected)} names, expected {len(names)} as the text has"
         )
-    pairs = zip(found, expected, strict=True)
+    pairs = zip(names, expected, strict=True)
     return any(name != right and name in expected for name, right in pairs)
 
 
@@ -120,43 +118,31 @@ def published() -> pd.DataFrame:
     """The printed prompts, a row each. Errors: `InputError` for a missing or wrong file."""
     if not is_there():
         raise InputError(f"{PROMPTS} is missing: `make data` pulls the hashes of printed prompts")
-    return _read(PROMPTS, PROMPTS.stat().st_mtime_ns)
+    return _read(PROMPTS)
 
 
 @cache
-def _read(path: Path, _: int) -> pd.DataFrame:
-    """The file, read once for each time at which it was written."""
+def _read(path: Path) -> pd.DataFrame:
     return files.read_form(path, _FORM).reset_index(drop=True)
 
 
 def main(paths: list[str]) -> int:
     """Print of each file its hash and placeholders, and where it is printed; 1 for a wrong file."""
-    if not paths:
-        print("usage: python -m tomlab.asking.printed FILE …", file=sys.stderr)
-        return 2
     try:
         for path in paths:
-            print(f"{path}\n{_described(files.read_text(path))}")
+            text = files.read_text(path)
+            rows = published().query("sha256 == @fingerprint(@text)")
+            print(path)
+            print(f"  sha256: {fingerprint(text)}")
+            print(f"  placeholders: {' '.join(placeholders(text)) or 'none'}")
+            for row in rows.itertuples():
+                print(f"  as printed: {row.name} ({row.version}, {row.place})")
+            if rows.empty:
+                print(f"  as printed: no row of {PROMPTS.name} has this hash")
     except InputError as error:
         print(error, file=sys.stderr)
         return 1
     return 0
-
-
-def _described(text: str) -> str:
-    """A text's hash, its placeholders and the rows of the table that have this hash."""
-    sha256_of_text = fingerprint(text)
-    rows = published()
-    rows = rows[rows["sha256"] == sha256_of_text]
-    lines = [
-        f"  sha256: {sha256_of_text}",
-        f"  placeholders: {' '.join(placeholders(text)) or 'none'}",
-    ]
-    for row in rows.to_dict("records"):
-        lines.append(f"  as printed: {row['name']} ({row['version']}, {row['place']})")
-    if rows.empty:
-        lines.append(f"  as printed: no row of {PROMPTS.name} has this hash")
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

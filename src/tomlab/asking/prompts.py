@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -36,14 +35,15 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
     prompt names it may leave out, and a text that is confirmed to be the printed one those that
     the printed one lacks.
     """
-    own = replaced or {}
-    for each in (*own, name):
-        if each not in _ours():
-            where, known = own.get(each, "prompts"), ", ".join(sorted(_ours()))
-            raise InputError(f"{where}: no prompt {each!r}; there are: {known}")
-    if name not in own:
+    files = replaced or {}
+    for used_name in (*files, name):
+        if used_name not in _ours():
+            where = files.get(used_name, "prompts")
+            names = ", ".join(sorted(_ours()))
+            raise InputError(f"{where}: no prompt {used_name!r}; there are: {names}")
+    if name not in files:
         return _ours()[name]
-    path = Path(own[name])
+    path = Path(files[name])
     if not path.is_absolute():  # a plan asks for it thousands of times
         path = from_root(path)
     version = None
@@ -54,8 +54,8 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
 
 
 @cache
-def _users_own(name: str, path: Path, _: tuple[int, int] | None) -> str:
-    """A user's own text for a prompt of ours, read once for each time and size of its file."""
+def _users_own(name: str, path: Path, _: int) -> str:
+    """A user's own text for a prompt of ours, read once for each time at which it was written."""
     try:
         text = read_text(path).rstrip("\n")
     except InputError as error:
@@ -65,14 +65,18 @@ def _users_own(name: str, path: Path, _: tuple[int, int] | None) -> str:
     problems = []
     if not text.strip():
         problems.append("found nothing, expected some text")
-    missing = sorted(expected_fields - fields - _may_lack(name))
+    missing = _in_braces(expected_fields - fields - _may_lack(name))
     if missing and not printed.confirmed(name, text):
-        problems += [f"expected {{{field}}} in it, found none" for field in missing]
-    allowed = ", ".join(f"{{{field}}}" for field in sorted(expected_fields)) or "no field"
-    strange = sorted(fields - expected_fields)
-    problems += [f"found {{{field}}}, expected {allowed}" for field in strange]
+        problems += [f"expected {field} in it, found none" for field in missing]
+    allowed = ", ".join(_in_braces(expected_fields)) or "no field"
+    strange = _in_braces(fields - expected_fields)
+    problems += [f"found {field}, expected {allowed}" for field in strange]
     refuse(problems, f"prompt {name!r}: {path}")
     return text
+
+
+def _in_braces(fields: set[str]) -> list[str]:
+    return [f"{{{field}}}" for field in sorted(fields)]
 
 
 def origins(names: Iterable[str], replaced: Mapping[str, str] | None = None) -> pd.DataFrame:
@@ -94,8 +98,8 @@ def _wording_of(name: str, text: str) -> tuple[str, str]:
         return NOT_COMPARED, f"{printed.PROMPTS} is missing"
     if places := printed.confirmed(name, text):
         return AS_PRINTED, places
-    known = printed.published()
-    places = printed.places(known[known["name"] == name])
+    table = printed.published()
+    places = printed.places(table[table["name"] == name])
     wording = OURS if text == load(name) else OTHER
     return wording, places or "not printed"
 
@@ -114,14 +118,17 @@ def wording(folder: Path | str) -> tuple[str, dict[str, str]]:
     prompt name. folder: of the benchmark. Errors: `InputError` for no file or a wrong one.
     """
     path = from_root(folder)
-    found = sorted(path.glob("[!.]*"))
-    files = {f"{path.name}/{file.name.removesuffix('.txt')}": str(file) for file in found}
-    problems = [] if files else [f"{path}: found no file, expected <prompt>.txt"]
-    for name, file in files.items():
+    files = {}
+    problems = []
+    for file in sorted(path.glob("[!.]*")):
+        name = f"{path.name}/{file.name.removesuffix('.txt')}"
+        files[name] = str(file)
         try:
-            load(name, {name: file})
+            load(name, {name: str(file)})
         except InputError as error:
             problems.append(str(error))
+    if not files:
+        problems.append(f"{path}: found no file, expected <prompt>.txt")
     refuse(problems, f"wording {path.parent.name!r}")
     return path.parent.name, files
 
@@ -138,8 +145,8 @@ def _files() -> dict[str, Path]:
     files = {}
     for folder in ("benchmarks/*", "asking/*", "judging", "fresh"):
         for path in PACKAGE.glob(f"{folder}/prompts/*.txt"):
-            whose = path.parts[-3].replace("judging", "judges")
-            files[f"{whose}/{path.stem}"] = path
+            owner = path.parts[-3].replace("judging", "judges")
+            files[f"{owner}/{path.stem}"] = path
     return files
 
 

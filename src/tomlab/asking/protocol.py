@@ -73,14 +73,17 @@ def in_words_of_a_model(benchmark: Benchmark, item: Mapping, answer: str, method
     return benchmark.reference({**item, "answer": answer}, method, 0)["gold"]
 
 
-def strange_methods(benchmark: Benchmark, named: Mapping[str, Iterable[str]]) -> list[str]:
-    """Methods that a benchmark does not have, in words. named: methods by where they are named."""
-    return [
-        f"{where}: no method {method!r}; there are: {', '.join(benchmark.METHODS)}"
-        for where, methods in named.items()
-        for method in methods
-        if method not in benchmark.METHODS
-    ]
+def strange_methods(
+    benchmark: Benchmark, methods_of_options: Mapping[str, Iterable[str]]
+) -> list[str]:
+    """Methods that a benchmark does not have, in words, by the options that name them."""
+    problems = []
+    for option, methods in methods_of_options.items():
+        for method in methods:
+            if method not in benchmark.METHODS:
+                names = ", ".join(benchmark.METHODS)
+                problems.append(f"{option}: no method {method!r}; there are: {names}")
+    return problems
 
 
 def no_schema(method: str) -> None:

@@ -5,7 +5,6 @@ import re
 from collections import Counter, defaultdict
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 from tqdm import tqdm
@@ -32,26 +31,26 @@ class Unreadable(str):
     __slots__ = ()
 
 
-class Response(NamedTuple):
-    """A row of the table of responses, with the columns of docs/logs.md."""
-
-    item_id: str
-    model: str
-    method: str
-    sample: int
-    response: str | None
-    verdict: bool | None
-    finish_reason: str | None
-    error: str | None
-    prompt_tokens: int
-    completion_tokens: int
-    messages: str
-    options_shown: str
-    how: str
-    log_model: str
-    log_sample: int
-    place: str
-    request_key: str
+# The columns of docs/logs.md in the table of responses.
+_COLUMNS = [
+    "item_id",
+    "model",
+    "method",
+    "sample",
+    "response",
+    "verdict",
+    "finish_reason",
+    "error",
+    "prompt_tokens",
+    "completion_tokens",
+    "messages",
+    "options_shown",
+    "how",
+    "log_model",
+    "log_sample",
+    "place",
+    "request_key",
+]
 
 
 def given(model: TakenModel, benchmark: str) -> pd.DataFrame:
@@ -71,7 +70,6 @@ def matched(
     """
     log = logs.read(path)
     candidates = _Candidates(benchmark, items, path)
-    counts = Counter()  # how often the items of one question were answered
     responses = []
     left_out = []
     for entry in tqdm(log.entries, path.name, log.rows, unit=" answers", delay=_SLOW):
@@ -79,31 +77,16 @@ def matched(
             left_out.append(Unreadable(f"{entry.place}: {entry.reason}"))
             continue
         entry_method = entry.method or method
-        matches = candidates.of(entry, entry_method)
-        place = f"{entry.place}: {entry.item_id or entry.question!r}"
-        if not matches:
-            left_out.append(f"{place}: no item has its id, its story and question, or its prompt")
-            continue
-        if not _have_one_answer(matches):
-            left_out.append(f"{place}: several items match, and their right answers differ")
-            continue
-        # BigToM's backward controls are one question twice: its answers are theirs in turn.
-        question = (matches[0]["item_id"], entry.model, entry_method, entry.sample)
-        item = matches[counts[question] % len(matches)]
-        counts[question] += 1
-        options = _options_shown(entry, item)
-        if options is None:
-            reason = "other options" if entry.options else "no options, and letters mean nothing"
-            left_out.append(f"{place}: the log has {reason}")
-            continue
-        responses += _responses(entry, item, options, model, entry_method, path)
+        item, options, reason = candidates.match(entry, entry_method)
+        if reason:
+            left_out.append(f"{entry.place}: {entry.item_id or entry.question!r}: {reason}")
+        else:
+            responses += _responses(entry, item, options, model, entry_method, path)
     if left_out and not responses and all(isinstance(line, Unreadable) for line in left_out):
         refuse(left_out, str(path), 5)
-    table = pd.DataFrame(responses, columns=Response._fields)
-    table = _of_one_model(table, path, model)
-    return table.assign(
-        harness=log.harness, log=path.name, asked_as=AS_ASKED, prompt_hash=""
-    ), left_out
+    table = _of_one_model(pd.DataFrame(responses, columns=_COLUMNS), path, model)
+    table = table.assign(harness=log.harness, log=path.name, asked_as=AS_ASKED, prompt_hash="")
+    return table, left_out
 
 
 class _Candidates:
@@ -119,6 +102,24 @@ class _Candidates:
             self.by_id[item["item_id"]].append(item)
             self.by_question[_plain(item["story"]), _plain(item["question"])].append(item)
         self.by_prompt = {}
+        self.counts = Counter()  # how often the items of one question were answered
+
+    def match(self, entry: logs.Entry, method: str) -> tuple[dict, list[str], str]:
+        """The item of an answer with its options as they were shown, or why there is none."""
+        matches = self.of(entry, method)
+        if not matches:
+            return {}, [], "no item has its id, its story and question, or its prompt"
+        if not _have_one_answer(matches):
+            return {}, [], "several items match, and their right answers differ"
+        # BigToM's backward controls are one question twice: its answers are theirs in turn.
+        question = (matches[0]["item_id"], entry.model, method, entry.sample)
+        item = matches[self.counts[question] % len(matches)]
+        self.counts[question] += 1
+        options = _order(_last(entry), tuple(entry.options), tuple(item["choices"]))
+        if len(item["choices"]) and entry.answer and not options:
+            reason = "other options" if entry.options else "no options, and letters mean nothing"
+            return item, [], f"the log has {reason}"
+        return item, options, ""
 
     def of(self, entry: logs.Entry, method: str) -> list[dict]:
         """The items with the id, else the story and question, else the prompt of an answer. An id
@@ -174,31 +175,31 @@ def _tells_story(text: str, item: dict) -> bool:
 
 def _responses(
     entry: logs.Entry, item: dict, options: list[str], model: str, method: str, path: Path
-) -> list[Response]:
+) -> list[dict]:
     """An answer and its repeats; a failed request and a verdict alone have no text."""
     is_other_order = bool(options) and options != [*item["choices"]]
     texts = entry.answer or [None]
     rows = []
     for sample, text in enumerate(texts, start=entry.sample):
-        row = Response(
-            item_id=item["item_id"],
-            model=entry.model or model,
-            method=method,
-            sample=sample,
-            response=text,
-            verdict=None if entry.answer else entry.verdict,  # on an answer, ours counts
-            finish_reason=entry.finish_reason,
-            error=entry.error,
-            prompt_tokens=entry.prompt_tokens,
-            completion_tokens=entry.completion_tokens,
-            messages=_json(entry.prompt) if entry.prompt else "[]",
-            options_shown=_json(options) if is_other_order else "",
-            how=_json(entry.how) if entry.how else "{}",
-            log_model=entry.model,
-            log_sample=sample,
-            place=entry.place,
-            request_key=f"{path.name}/{entry.place}",
-        )
+        row = {
+            "item_id": item["item_id"],
+            "model": entry.model or model,
+            "method": method,
+            "sample": sample,
+            "response": text,
+            "verdict": None if entry.answer else entry.verdict,  # on an answer, ours counts
+            "finish_reason": entry.finish_reason,
+            "error": entry.error,
+            "prompt_tokens": entry.prompt_tokens,
+            "completion_tokens": entry.completion_tokens,
+            "messages": _json(entry.prompt) if entry.prompt else "[]",
+            "options_shown": _json(options) if is_other_order else "",
+            "how": _json(entry.how) if entry.how else "{}",
+            "log_model": entry.model,
+            "log_sample": sample,
+            "place": entry.place,
+            "request_key": f"{path.name}/{entry.place}",
+        }
         rows.append(row)
     return rows
 
@@ -229,13 +230,14 @@ def numbered(table: pd.DataFrame) -> pd.DataFrame:
     """Answers with a number each, by item and model. Of an item that was shown with its two options
     in both orders, those in the other order than ours are `REVERSED`, with numbers behind the rest.
     """
-    whose = ["item_id", "model", "method"]
+    question = ["item_id", "model", "method"]
     is_other_order = table["options_shown"].map(_count_of_options) == 2
-    has_both = is_other_order.groupby([table[name] for name in whose]).transform("nunique").eq(2)
+    orders = is_other_order.groupby([table[name] for name in question])
+    has_both = orders.transform("nunique").eq(2)
     asked_as = (is_other_order & has_both).map({True: REVERSED, False: AS_ASKED})
     table = table.assign(asked_as=asked_as)
     table = table.sort_values(["asked_as", "log_sample"], kind="stable", ignore_index=True)
-    return table.assign(sample=table.groupby(whose).cumcount())
+    return table.assign(sample=table.groupby(question).cumcount())
 
 
 @lru_cache(maxsize=20_000)
@@ -274,24 +276,17 @@ def _last(entry: logs.Entry) -> str:
     return entry.prompt[-1]["content"] if entry.prompt else ""
 
 
-def _options_shown(entry: logs.Entry, item: dict) -> list[str] | None:
-    """An item's options in the order shown: as the prompt lists them, else as the log does. None
-    where neither lists them, though the answer may name them by letters.
-    """
-    own = tuple(item["choices"])
-    options = _order(_last(entry), tuple(entry.options), own)
-    return None if own and entry.answer and not options else options
-
-
 @lru_cache(maxsize=50_000)
-def _order(prompt: str, listed: tuple[str, ...], own: tuple[str, ...]) -> list[str]:
-    """`own` options in the order in which a prompt or a list has them; none where neither does."""
-    text_of = {_plain(option): option for option in own}
+def _order(prompt: str, listed: tuple[str, ...], choices: tuple[str, ...]) -> list[str]:
+    """An item's options in the order shown: as the prompt lists them, else as the log does; none
+    where neither does.
+    """
+    text_of = {_plain(option): option for option in choices}
     in_prompt = []
     for letter, option in _OPTION.findall(prompt):
         if _plain(option) in text_of:
             in_prompt.append((letter.upper(), _plain(option)))
-    by_letter = [option for _, option in sorted(in_prompt[-len(own) :])]
+    by_letter = [option for _, option in sorted(in_prompt[-len(choices) :])]
     for options in (by_letter, [_plain(option) for option in listed]):
         if sorted(options) == sorted(text_of):
             return [text_of[option] for option in options]

@@ -5,10 +5,12 @@ what it was asked for, in the order of requests: like ones lie together and pack
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import BaseModel, Field, Json, TypeAdapter, model_validator
 from pydantic_core import from_json
@@ -40,7 +42,8 @@ class _Answer(BaseModel, strict=True, allow_inf_nan=False):
 
     @model_validator(mode="after")
     def _has_its_key(self) -> Self:
-        if self.key != (key := key_of(self.request)):
+        key = key_of(self.request)
+        if self.key != key:
             raise ValueError(f"found key {self.key[:64]}, expected {key}, that of its request")
         return self
 
@@ -48,48 +51,54 @@ class _Answer(BaseModel, strict=True, allow_inf_nan=False):
 _TYPES = [pa.string()] * 7 + [pa.int64()] * 2 + [pa.float64()] * 3
 _COLUMNS = zip(_Answer.model_fields, _TYPES, strict=True)
 SCHEMA = pa.schema([pa.field(name, kind, nullable=name == "cost") for name, kind in _COLUMNS])
-_KEYS, _ROWS = TypeAdapter(dict[int, str]), TypeAdapter(dict[int, _Answer])
-
-
-def files(folders: Iterable[Path]) -> list[Path]:
-    """All files of kept answers in folders, in a fixed order."""
-    return [path for folder in folders for path in sorted(folder.glob("*/*.parquet"))]
+_ROWS = TypeAdapter(dict[int, _Answer])
 
 
 def look_up(folders: Iterable[Path], keys: Collection[str]) -> dict[str, Reply]:
     """The kept replies by key. Errors: of `read`, and `InputError` for two answers to a request."""
-    found: dict[str, tuple[Reply, Path]] = {}
+    replies = {}
+    files_of_keys = {}
     problems = []
     for path in files(folders) if keys else []:
-        for rows in read(path, {*keys}):
-            for row in rows:
-                reply, before = found.setdefault(row["key"], (reply_of(row), path))
-                if reply != reply_of(row):
-                    problems.append(f"{path}: request {row['key']} has another answer in {before}")
+        for row in chain.from_iterable(read(path, keys)):
+            key = row["key"]
+            reply = replies.setdefault(key, reply_of(row))
+            first_file = files_of_keys.setdefault(key, path)
+            if reply != reply_of(row):
+                problems.append(f"{path}: request {key} has another answer in {first_file}")
     refuse(problems, "kept answers")
-    return {key: reply for key, (reply, _) in found.items()}
+    return replies
 
 
-def read(path: Path, keys: set[str] | None = None) -> Iterator[list[dict]]:
+def files(folders: Iterable[Path]) -> list[Path]:
+    """All files of kept answers in folders, in a fixed order."""
+    paths = [sorted(folder.glob("*/*.parquet")) for folder in folders]
+    return list(chain.from_iterable(paths))
+
+
+def read(path: Path, keys: Collection[str] | None = None) -> Iterator[list[dict]]:
     """The answers of a file, some thousand at a time. keys: of those wanted, if not all. Errors:
     `InputError` for an unreadable file and what no answer has, such as another request's key.
     """
-    before, where = 0, f"{path}: answers by number"
+    wanted = None if keys is None else pa.array([*keys], pa.string())
+    first = 1
     try:
         file = pq.ParquetFile(path)
-        if missing := [name for name in SCHEMA.names if name not in file.schema_arrow.names]:
+        missing = [name for name in SCHEMA.names if name not in file.schema_arrow.names]
+        if missing:
             raise InputError(f"{path}: columns {', '.join(missing)} are missing")
-        named = file.read(["key"])["key"].to_pylist()
-        checked(_KEYS.validate_python, dict(enumerate(named, 1)), f"{path}: keys by number")
-        if keys is not None and keys.isdisjoint(named):
-            return
         for batch in file.iter_batches(AT_ONCE, columns=SCHEMA.names):
-            of = [n for n in range(len(batch)) if keys is None or named[before + n] in keys]
-            rows = batch.take(pa.array(of, pa.int64())).to_pylist()
-            numbers = [before + n + 1 for n in of]
-            checked(_ROWS.validate_python, dict(zip(numbers, rows, strict=True)), where)
-            yield rows
-            before += len(batch)
+            numbers = pa.array(range(first, first + len(batch)))
+            first += len(batch)
+            if wanted is not None:
+                is_wanted = pc.is_in(batch["key"], wanted)
+                batch = batch.filter(is_wanted)
+                numbers = numbers.filter(is_wanted)
+            rows = batch.to_pylist()
+            numbered = dict(zip(numbers.to_pylist(), rows, strict=True))
+            checked(_ROWS.validate_python, numbered, f"{path}: answers by number")
+            if rows:
+                yield rows
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read as a whole Parquet file ({error})") from None
 

@@ -22,7 +22,7 @@ from tomlab.errors import InputError
 from tomlab.models import server_errors
 from tomlab.models.providers import by_prefix
 from tomlab.models.remote import Payload, Remote
-from tomlab.models.replies import FilteredError, MalformedReplyError, Told, body_of, form_of
+from tomlab.models.replies import FilteredError, NoAnswerError, Told, form_of, from_json
 from tomlab.models.run import Run
 from tomlab.models.specs import Reply, Request
 from tomlab.models.turns import alone
@@ -131,11 +131,15 @@ class _Asking:
         self.file.save(self.batches)
         if run.stopped:
             return
-        sent = {key for batch in self.batches for key in batch.keys}
-        waiting = {key: request for key, request in run.missing.items() if key not in sent}
-        for part in parts(self.vendor, waiting, run.model.batch.requests):
-            most = run.model.batch.at_once
-            is_full = most is not None and len(self.under_way) >= most
+        await self._send_waiting()
+
+    async def _send_waiting(self) -> None:
+        """Send what is in no batch, as far as the options and the cost limit admit."""
+        options = self.run.model.batch
+        sent = set(chain.from_iterable(batch.keys for batch in self.batches))
+        waiting = {key: request for key, request in self.run.missing.items() if key not in sent}
+        for part in parts(self.vendor, waiting, options.requests):
+            is_full = options.at_once is not None and len(self.under_way) >= options.at_once
             if is_full or not await self._make(part):
                 return
 
@@ -173,12 +177,12 @@ class _Asking:
         """Look for a batch of which nobody heard whether it was made. Any of its results tells that
         it is ours; until all that is listed has some, nothing is asked again.
         """
-        known = {other.id for other in self.batches}
+        ids = {known_batch.id for known_batch in self.batches}
         is_told = True
         async for listed in self.vendor.batches.list(limit=100):  # the newest first
             if self.vendor.made(listed) < batch.sent - SKEW:
                 break
-            if listed.id in known:
+            if listed.id in ids:
                 continue
             if self.vendor.end_of(listed) is None:
                 is_told = False
@@ -202,12 +206,12 @@ class _Asking:
         if end is None:
             self.answered[batch.name] = getattr(status.request_counts, "completed", 0) or 0
             return
-        left = run.missing.keys() & batch.keys
+        without_result = run.missing.keys() & batch.keys
         async for key, result in self.vendor.results(status):
-            if key in left:
-                left.remove(key)
+            if key in without_result:
+                without_result.remove(key)
                 self._take(key, result, batch)
-        for key in left:
+        for key in without_result:
             self._take(key, PassingError("no result came back"), batch)
         batch.keys = [key for key in batch.keys if key not in run.requests]
         if end:
@@ -245,24 +249,24 @@ class Batches:
     async def results(self, batch: Any) -> AsyncIterator[tuple[str, Reply | Exception]]:
         """Of a batch that is over, each key with the reply or the error in its place."""
         for file in self.files(batch):
-            rest = b""
+            begun_line = b""
             async with file as content:
                 # The clients' own readers end at the first broken line.
                 async for chunk in content.iter_bytes():
-                    *lines, rest = (rest + chunk).split(b"\n")
+                    *lines, begun_line = (begun_line + chunk).split(b"\n")
                     for line in lines:
                         yield self.read(line)
-            yield self.read(rest)
+            yield self.read(begun_line)
 
     def read(self, line: bytes) -> tuple[str, Reply | Exception]:
         """One line of results; a broken one has the key ""."""
         key = ""
         try:
-            result = body_of(line)
+            result = from_json(line)
             with form_of(result):
                 key = str(result.custom_id or "")
                 return key, self.adapter.reply(self.answer(result))
-        except (MalformedReplyError, FilteredError, RefusedError, PassingError) as error:
+        except (NoAnswerError, FilteredError, RefusedError, PassingError) as error:
             return key, error
 
 
@@ -358,7 +362,7 @@ class AnthropicBatches(Batches):
 
 def _fault(error: Any, status: int | None, is_passing: bool) -> Exception:
     """What stands in place of an answer: a `FilteredError`, `PassingError` or `RefusedError`."""
-    message = server_errors.said(error)
+    message = server_errors.words(error)
     if server_errors.is_filtered(error, status):
         return FilteredError(f"in place of an answer: {message}")
     kind = PassingError if is_passing else RefusedError
@@ -366,16 +370,16 @@ def _fault(error: Any, status: int | None, is_passing: bool) -> Exception:
 
 
 def parts(
-    vendor: Batches, requests: Mapping[str, Request], most: int | None
+    vendor: Batches, requests: Mapping[str, Request], limit: int | None
 ) -> Iterator[dict[str, Payload]]:
-    """What asks these requests, by key, in parts within the vendor's limits and `most`."""
-    most = min(most or vendor.most_requests, vendor.most_requests)
+    """What asks these requests, by key, in parts within the vendor's limits and `limit`."""
+    most_requests = min(limit or vendor.most_requests, vendor.most_requests)
     part = {}
     size = 0
     for key, request in chain.from_iterable(by_prefix(requests)):
         entry = vendor.entry(key, request)
         length = len(json.dumps(entry)) + 2
-        if part and (len(part) == most or size + length > vendor.most_bytes):
+        if part and (len(part) == most_requests or size + length > vendor.most_bytes):
             yield part
             part = {}
             size = 0

@@ -5,6 +5,8 @@ of a response. These functions are the only place that knows the forms.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from itertools import groupby
 from typing import Any
 
 from tomlab.models.specs import FILTERED
@@ -26,8 +28,7 @@ _REASON_OF = {word: reason for reason, words in _REASONS.items() for word in wor
 _REPEATS = {"sample": 0, "repeat": 0, "trial": 0, "epoch": 1}
 # What stands in the place of an error where there is none.
 _NO_ERROR = {"", "none", "null", "nan", "nat", "n/a", "na", "<na>", "false"}
-_TEXT = {"text", "output_text", "input_text"}
-_DEEPEST = 20  # parts within parts
+_TEXTS = ("text", "output_text", "input_text")
 LARGEST_COUNT = 10**9  # of repeats and of tokens
 
 
@@ -40,27 +41,24 @@ def text_of(content: Any) -> str | None:
     """
     if content is None or isinstance(content, str):
         return content
-    texts = []
-    refusals = []
-    is_new_text = False
-    for part in _flat(content):
-        text = _visible(part)
-        if text is None:
-            refusals.append(_refusal(part))
-            is_new_text = bool(texts)
-            continue
-        if is_new_text:
-            texts.append("\n")  # a thought or a call stood between the two
-        texts.append(text)
-        is_new_text = False
-    return "".join(texts or refusals)
+    parts = list(_parts(content))
+    # A line ends where a thought or a call stands between two texts.
+    lines = [
+        "".join(map(_text, run))
+        for is_text, run in groupby(parts, key=lambda part: _kind(part) in _TEXTS)
+        if is_text
+    ]
+    if lines:
+        return "\n".join(lines)
+    refusals = [part.get("refusal") for part in parts]
+    return "".join(refusal for refusal in refusals if isinstance(refusal, str))
 
 
 def has_refusal(content: Any) -> bool:
     """Whether a part of a message's `content` is a refusal."""
     if content is None or isinstance(content, str):
         return False
-    return any(_kind(part) == "refusal" for part in _flat(content))
+    return any(_kind(part) == "refusal" for part in _parts(content))
 
 
 def finish_of(reason: Any) -> str | None:
@@ -101,67 +99,51 @@ def repeat_of(record: Mapping[str, Any]) -> int | None:
     metadata = record.get("metadata")
     if isinstance(metadata, Mapping):
         for name in ("repeat", "trial", "epoch"):
-            try:
+            with suppress(ValueError):
                 return _repeat(name, metadata.get(name), _REPEATS[name])
-            except ValueError:
-                continue
     return None
 
 
 def _repeat(name: str, value: Any, first: int) -> int:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    is_count = is_number and 0 <= value < LARGEST_COUNT and value == int(value)
-    is_text = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10
-    if (is_count or is_text) and int(value) >= first:
-        return int(value) - first
-    found = f"found {str(value)[:40]!r}, expected a number from {first} on"
-    raise ValueError(f"field {name}: {found}")
+    digits = str(value).removesuffix(".0")
+    is_count = digits.isascii() and digits.isdigit() and len(digits) < 10
+    if not is_count or int(digits) < first:
+        start = repr(str(value)[:40])
+        raise ValueError(f"field {name}: found {start}, expected a number from {first} on")
+    return int(digits) - first
 
 
-def _visible(part: Any) -> str | None:
-    """The text of a part that is one; None for thoughts, refusals, calls of tools and pictures."""
-    if _kind(part) not in _TEXT:
-        return None
-    text = part if isinstance(part, str) else _field(part, "text")
+def _parts(content: Any) -> Iterator[Mapping[str, Any]]:
+    """The parts of a content; those of an item of a response that is a message, in its place."""
+    parts = [content] if isinstance(content, str | Mapping) else content
+    if not isinstance(parts, list | tuple):
+        raise ValueError(f"expected a text or a list of parts, found {str(content)[:80]!r}")  # noqa: TRY004
+    for part in parts:
+        if isinstance(part, str):
+            fields = {"type": "text", "text": part}
+        elif isinstance(part, Mapping):
+            fields = part
+        elif hasattr(part, "__dict__"):
+            fields = vars(part)
+        else:
+            raise ValueError(f"expected a part of a message, found {str(part)[:80]!r}")
+        if _kind(fields) == "message":
+            yield from _parts(fields.get("content") or "")
+        else:
+            yield fields
+
+
+def _kind(part: Mapping[str, Any]) -> str:
+    """What kind of part it is; one without a type is told by its fields."""
+    kind = part.get("type")
+    if isinstance(kind, str):
+        return kind
+    is_thought = bool(part.get("thought"))  # so marked by one vendor, beside its text
+    return "text" if isinstance(part.get("text"), str) and not is_thought else "other"
+
+
+def _text(part: Mapping[str, Any]) -> str:
+    text = part.get("text")
     if not isinstance(text, str):
         raise ValueError(f"expected a text, found {str(text)[:80]!r}")  # noqa: TRY004 - a field's fault
     return text
-
-
-def _refusal(part: Any) -> str:
-    refusal = _field(part, "refusal")
-    return refusal if isinstance(refusal, str) else ""
-
-
-def _flat(content: Any, depth: int = 0) -> Iterator[Any]:
-    """The parts of a content; those of an item of a response that is a message in its place."""
-    parts = [content] if isinstance(content, Mapping) else content
-    if not isinstance(parts, list | tuple) or depth > _DEEPEST:
-        raise ValueError(f"expected a text or a list of parts, found {str(content)[:80]!r}")
-    for part in parts:
-        if not isinstance(part, str | Mapping) and not hasattr(part, "__dict__"):
-            raise ValueError(f"expected a part of a message, found {str(part)[:80]!r}")
-        inner = _field(part, "content")
-        if _kind(part) == "message" and not isinstance(inner, str | None):
-            yield from _flat(inner, depth + 1)
-        elif _kind(part) == "message":
-            yield inner or ""
-        else:
-            yield part
-
-
-def _kind(part: Any) -> str:
-    """What kind of part it is; one without a type is told by its fields."""
-    kind = _field(part, "type")
-    if isinstance(kind, str):
-        return kind
-    if isinstance(part, str):
-        return "text"
-    is_thought = bool(_field(part, "thought"))  # so marked by one vendor, beside its text
-    return "text" if isinstance(_field(part, "text"), str) and not is_thought else "other"
-
-
-def _field(part: Any, name: str) -> Any:
-    if isinstance(part, Mapping):
-        return part.get(name)
-    return None if isinstance(part, str) else getattr(part, name, None)

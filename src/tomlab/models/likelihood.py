@@ -9,28 +9,118 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from functools import partial
 from itertools import accumulate
 from typing import Any
 
 import openai
 
 from tomlab.errors import InputError
-from tomlab.models.replies import (
-    MalformedReplyError,
-    NoAnswerError,
-    body_of,
-    form_of,
-    refuse_error,
-)
+from tomlab.models.replies import NoAnswerError, Told, form_of, from_json, refuse_error
 from tomlab.models.specs import LIKELIHOOD, Reply, Request
 from tomlab.models.usage import usage_of
 
 Weight = list[float | int]  # the log-likelihood of a continuation (nats), and its tokens
 
 
-async def _post(client: openai.AsyncOpenAI, path: str, **body: Any) -> Any:
-    answer = body_of(await client.post(path, body=body, cast_to=str))
+async def by_grammar(client: openai.AsyncOpenAI, model: str, request: Request) -> Reply:
+    """The likelihoods by a server of llama.cpp: a grammar lets it write nothing but the tokens of a
+    continuation, and it gives the log-probability of each. Errors: `NoAnswerError` where it wrote
+    others.
+    """
+    root = str(client.base_url).removesuffix("/").removesuffix("/v1")
+    weights = []
+    read = 0
+    for prompt, options in request.weighed:
+        body = {"model": model, "prompt": prompt, "temperature": 0}
+        # All continuations are weighed from one state, in which the prompt has just been read; what
+        # an earlier request left there would change the last digits.
+        reading = {**body, "max_tokens": 1, "cache_prompt": bool(weights)}
+        first = await _post(client, "/completions", reading)
+        read += usage_of(first.usage).prompt
+        row = []
+        for option in options:
+            tokens = (await _post(client, f"{root}/tokenize", {"content": option})).tokens
+            only_these = " ".join(f"<[{token}]>" for token in tokens)
+            weighing = {
+                **body,
+                "grammar": f"root ::= {only_these}",
+                "max_tokens": len(tokens),
+                "logprobs": 1,
+                "cache_prompt": True,
+            }
+            row.append(_of_tokens(await _post(client, "/completions", weighing), tokens, option))
+        weights.append(row)
+    return _reply(weights, read)
+
+
+def _of_tokens(answer: Any, tokens: list[int], option: str) -> Weight:
+    """The log-likelihood of a continuation in an answer that consists of its tokens."""
+    with form_of(answer):
+        choice = answer.choices[0]
+        written = choice.logprobs.content
+        if [token.id for token in written] != tokens:
+            raise NoAnswerError(f"expected {option!r}, found {choice.text!r}")
+        return [sum(token.logprob for token in written), len(written)]
+
+
+async def by_echo(
+    client: openai.AsyncOpenAI, model: str, request: Request, extra: Mapping[str, Any]
+) -> Reply:
+    """Of a server that repeats prompts. Errors: `InputError` for one that gives no likelihoods of
+    them; `NoAnswerError` where those of the continuations can't be found in what it repeats.
+    """
+    weights = []
+    read = 0
+    is_counted = True
+    for prompt, options in request.weighed:
+        body = {"model": model, "prompt": [prompt + option for option in options], "echo": True}
+        # One token is the least that can be asked for; it is thrown away.
+        body |= {"logprobs": 1, "max_tokens": 1, "temperature": 0, **extra}
+        answer = await _post(client, "/completions", body)
+        with form_of(answer):
+            choices = sorted(answer.choices, key=lambda choice: choice.index)
+            refuse_error(*choices)
+            logprobs = [choice.logprobs or Told() for choice in choices]
+            is_repeated = any(logs.tokens for logs in logprobs)
+        if not is_repeated:
+            raise InputError(
+                "the server gave no log-probabilities of the prompt, expected them with `echo`; a "
+                "server that does not repeat prompts may take `likelihood: grammar`"
+            )
+        with form_of(answer):
+            pairs = zip(logprobs, options, strict=True)
+            weights.append([_behind(logs, prompt, option) for logs, option in pairs])
+        prompt_tokens = usage_of(answer.usage).prompt
+        is_counted = is_counted and prompt_tokens > 0
+        read += prompt_tokens
+    return _reply(weights, read, is_counted=is_counted)
+
+
+def _behind(logprobs: Any, prompt: str, option: str) -> Weight:
+    """The log-likelihood of a continuation in what a server gives of all tokens. Errors:
+    `NoAnswerError` where the continuation can't be told from what stands before it.
+    """
+    tokens = logprobs.tokens
+    # A character of several tokens comes back in pieces that are no text: then what stands behind
+    # the prompt's last such character tells where the prompt ends, if only one place fits.
+    tail = re.split(r"[^\x00-\x7f]", prompt)[-1]
+    is_whole = prompt in "".join(tokens)
+    end = prompt if is_whole else tail
+    begins = []
+    for begin in range(1, len(tokens)):
+        is_behind = end and "".join(tokens[:begin]).endswith(end)
+        if is_behind and option in accumulate(tokens[begin:]):
+            begins.append(begin)
+    if not begins or (len(begins) > 1 and not is_whole):
+        message = f"the tokens that came back do not show where {option[:40]!r} begins"
+        raise NoAnswerError(f"{message}: perhaps a character came in pieces")
+    begin = begins[0]
+    n = [*accumulate(tokens[begin:])].index(option) + 1
+    return [sum(logprobs.token_logprobs[begin : begin + n]), n]
+
+
+async def _post(client: openai.AsyncOpenAI, path: str, body: Mapping[str, Any]) -> Any:
+    answer = from_json(await client.post(path, body=body, cast_to=str))
     refuse_error(answer)
     return answer
 
@@ -46,111 +136,3 @@ def _reply(weights: list[list[Weight]], read: int, *, is_counted: bool = True) -
                 raise NoAnswerError(f"found {likelihood} as the logarithm of a likelihood")
             tokens += n
     return Reply(json.dumps(weights), LIKELIHOOD, read, tokens, is_counted=is_counted)
-
-
-async def by_grammar(client: openai.AsyncOpenAI, model: str, request: Request) -> Reply:
-    """The likelihoods by a server of llama.cpp: a grammar lets it write nothing but the tokens of a
-    continuation, and it gives the log-probability of each. Errors: `MalformedReplyError` where it
-    wrote others.
-    """
-    root = str(client.base_url).removesuffix("/").removesuffix("/v1")
-    weights = []
-    read = 0
-    for prompt, options in request.weighed:
-        body = {"model": model, "prompt": prompt, "temperature": 0}
-        ask = partial(_post, client, "/completions", **body)
-        # All continuations are weighed from one state, in which the prompt has just been read; what
-        # an earlier request left there would change the last digits.
-        first = await ask(max_tokens=1, cache_prompt=bool(weights))
-        read += usage_of(first.usage).prompt or 0
-        row = []
-        for option in options:
-            tokens = (await _post(client, f"{root}/tokenize", content=option)).tokens
-            only_these = " ".join(f"<[{token}]>" for token in tokens)
-            answer = await ask(
-                grammar=f"root ::= {only_these}",
-                max_tokens=len(tokens),
-                logprobs=1,
-                cache_prompt=True,
-            )
-            row.append(_of_tokens(answer, tokens, option))
-        weights.append(row)
-    return _reply(weights, read)
-
-
-def _of_tokens(answer: Any, tokens: list[int], option: str) -> Weight:
-    """The log-likelihood of a continuation in an answer that consists of its tokens."""
-    with form_of(answer):
-        choice = answer.choices[0]
-        written = choice.logprobs.content
-        if [token.id for token in written] != tokens:
-            raise MalformedReplyError(f"expected {option!r}, found {choice.text!r}")
-        return [sum(token.logprob for token in written), len(written)]
-
-
-async def by_echo(
-    client: openai.AsyncOpenAI,
-    model: str,
-    request: Request,
-    extra: Mapping[str, Any],
-    *,
-    is_known: bool = False,
-) -> Reply:
-    """Of a server that repeats prompts. is_known: whether it has done so. Errors: `InputError` for
-    one that has not and gives no likelihoods; `NoAnswerError` where those of this request can't be
-    found in what it repeats.
-    """
-    weights = []
-    read = 0
-    is_counted = True
-    for prompt, options in request.weighed:
-        body = {"model": model, "prompt": [prompt + option for option in options], "echo": True}
-        # One token is the least that can be asked for; it is thrown away.
-        body |= {"logprobs": 1, "max_tokens": 1, "temperature": 0, **extra}
-        answer = await _post(client, "/completions", **body)
-        with form_of(answer):
-            choices = sorted(answer.choices, key=lambda choice: choice.index)
-            refuse_error(*choices)
-            if not is_known and not any(_tokens_of(choice) for choice in choices):
-                raise InputError(
-                    "the server gave no log-probabilities of the prompt, expected them with "
-                    "`echo`; a server that does not repeat prompts may take `likelihood: grammar`"
-                )
-            pairs = zip(choices, options, strict=True)
-            weights.append([_behind(choice.logprobs, prompt, option) for choice, option in pairs])
-        prompt_tokens = usage_of(answer.usage).prompt
-        if prompt_tokens is None:
-            is_counted = False
-        read += prompt_tokens or 0
-    return _reply(weights, read, is_counted=is_counted)
-
-
-def _tokens_of(choice: Any) -> list[str]:
-    return getattr(choice.logprobs, "tokens", None) or []
-
-
-def _behind(given: Any, prompt: str, option: str) -> Weight:
-    """The log-likelihood of a continuation in what a server gives of all tokens. Errors:
-    `NoAnswerError` where the continuation can't be told from what stands before it.
-    """
-    tokens = getattr(given, "tokens", None) or []
-    # A character of several tokens comes back in pieces that are no text: then what stands behind
-    # the prompt's last such character tells where the prompt ends, if only one place fits.
-    tail = re.split(r"[^\x00-\x7f]", prompt)[-1]
-    begins = []
-    for at in range(1, len(tokens)):
-        before = "".join(tokens[:at])
-        ends = [*accumulate(tokens[at:])]
-        if option not in ends:
-            continue
-        if before.endswith(prompt):
-            begins = [at]
-            break
-        if tail and tail != prompt and before.endswith(tail):
-            begins.append(at)
-    if len(begins) != 1:
-        message = f"the tokens that came back do not show where {option[:40]!r} begins"
-        raise NoAnswerError(f"{message}: perhaps a character came in pieces")
-    at = begins[0]
-    n = [*accumulate(tokens[at:])].index(option) + 1
-    return [sum(given.token_logprobs[at : at + n]), n]

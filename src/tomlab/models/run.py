@@ -1,17 +1,17 @@
 """The state of one call of `ask`: what is asked, what came back, what it cost, why it stopped."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tqdm import tqdm
 
 from tomlab.errors import InputError
 from tomlab.models import server_errors
+from tomlab.models.remote import SHORTEST_KEY
 from tomlab.models.replies import FilteredError
 from tomlab.models.specs import Limits, ModelSpec, Reply, Request, Response
 from tomlab.models.store import Store, row
-from tomlab.models.usage import believed
 
 
 @dataclass
@@ -50,9 +50,9 @@ class Run:
 
     def end_error(self) -> InputError:
         """Why the run stopped, and what became of the answers."""
-        kept = sum(response.reply is not None for response in self.done.values())
+        answers = [response for response in self.done.values() if response.reply is not None]
         return InputError(
-            f"models.{self.model.name}: {self.stopped}{self.left}. {kept} of "
+            f"models.{self.model.name}: {self.stopped}{self.left}. {len(answers)} of "
             f"{len(self.requests)} answers are kept ({self.spent_so_far()}); "
             "running again asks only for the rest"
         )
@@ -60,19 +60,21 @@ class Run:
     def no_room(self, cost: float) -> str:
         """In words, that the cost limit admits no request of this cost."""
         spending = self.store.spending()
-        lost = f" (${spending.lost:.4f} of it under way when a run was killed)"
+        of_killed_runs = ""
+        if spending.lost:
+            of_killed_runs = f" (${spending.lost:.4f} of it under way when a run was killed)"
         return (
             f"the next request may cost ${cost:.4f}, and ${sum(spending):.4f}"
-            f"{lost if spending.lost else ''} of limits.max_cost_usd = {self.limits.max_cost_usd} "
+            f"{of_killed_runs} of limits.max_cost_usd = {self.limits.max_cost_usd} "
             f"are spent or under way at {self.store.path}"
         )
 
     def keep(self, key: str, reply: Reply, seconds: float) -> None:
         """Store and book one answer. Errors: `StoreError`."""
-        sent = self.adapter.payload(self.requests[key])
-        reply = believed(reply, sent)
+        reply = replace(reply, text=self._without_key(reply.text))
         cost = self._count(key, reply)
         self.failures_in_a_row = 0
+        sent = self.adapter.payload(self.requests[key])
         answer = row(key, self.model.name, sent, reply, cost, seconds)
         self.finish(Response(key, self.store.put(answer)))
 
@@ -97,8 +99,7 @@ class Run:
         if reply is not None:
             is_written = reply.text or reply.prompt_tokens or reply.completion_tokens
             if is_written or isinstance(error, FilteredError):
-                sent = self.adapter.payload(self.requests[key])
-                paid = self._count(key, believed(reply, sent)) or 0.0
+                paid = self._count(key, reply) or 0.0
         self.store.end(key, self.model.name, paid)
 
     def _count(self, key: str, reply: Reply) -> float | None:
@@ -110,12 +111,14 @@ class Run:
 
     def describe(self, error: Exception) -> str:
         """An error in one line of at most 300 characters, without the key, which servers repeat."""
-        text = f"{type(error).__name__}: {server_errors.described(error)}"
-        if self.adapter.secret:
-            text = text.replace(self.adapter.secret, "…")
+        text = self._without_key(f"{type(error).__name__}: {server_errors.described(error)}")
         # What can't be written as UTF-8 would fail whoever writes the table of responses.
         text = text.encode(errors="replace").decode()
         return " ".join(text.split())[:300]
+
+    def _without_key(self, text: str) -> str:
+        key = self.adapter.secret or ""
+        return text.replace(key, "…") if len(key) >= SHORTEST_KEY else text
 
     def spent_so_far(self) -> str:
         cost = "no price declared" if self.model.price is None else f"${self.spent:.4f}"

@@ -22,10 +22,10 @@ def load(model: str, context: int | None) -> Any:
     try:
         from sentence_transformers import SentenceTransformer
     except ModuleNotFoundError as error:
-        told = (
-            "pip install sentence-transformers (it is in no extra of tomlab, as it needs PyTorch)"
-        )
-        raise InputError(f"the package {error.name} is not installed: {told}") from None
+        raise InputError(
+            f"the package {error.name} is not installed: pip install sentence-transformers (it is "
+            "in no extra of tomlab, as it needs PyTorch)"
+        ) from None
     folder = there(model)
     try:
         loaded = SentenceTransformer(str(folder or model))
@@ -52,10 +52,10 @@ def beginnings(texts: Sequence[str], spec: SentenceEncoder) -> dict[str, list[in
     """The tokens that are read of each text that is too long, as the encoder cuts it: the first of
     its tokens and the mark that ends it.
     """
-    reads = encoder(spec)
-    found = {}
+    model = encoder(spec)
+    tokens_of_texts = {}
     for text in dict.fromkeys(texts):
-        tokens = reads.tokenizer(text)["input_ids"]
-        if len(tokens) > reads.max_seq_length:
-            found[text] = [*tokens[: reads.max_seq_length - 1], tokens[-1]]
-    return found
+        tokens = model.tokenizer(text)["input_ids"]
+        if len(tokens) > model.max_seq_length:
+            tokens_of_texts[text] = [*tokens[: model.max_seq_length - 1], tokens[-1]]
+    return tokens_of_texts

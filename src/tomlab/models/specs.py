@@ -1,14 +1,12 @@
 """The registry entry `models.<name>`, all that a model can do and costs; requests and replies."""
 
-import json
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
+from pydantic import BeforeValidator, Field, TypeAdapter, field_validator, model_validator
 
 from tomlab import params
 from tomlab.errors import InputError
@@ -30,16 +28,12 @@ _Value = TypeVar("_Value")
 _ByMethod = dict[Annotated[str, _known], dict[str, _Value]]  # by benchmark
 _Variants = dict[Literal["reversed", "wordings"], params.Count]
 _URL = "a URL that starts with http:// or https:// and has no key or password in it"
-_Url = Annotated[str, params.matches(r"(?s)https?://(?!.*/sk-[\w-]{8})[^@?#]*", _URL)]
-_VARIABLE = "the name of an environment variable, in capitals"  # of which some vendors' keys are
-_Variable = Annotated[str, params.matches(r"(?!.*[A-Z0-9]{16})[A-Z_][A-Z0-9_]*", _VARIABLE)]
-_NAMES = r'(?i)"(api[_-]?key|authorization|password|secret|(access|auth)[_-]?token)":'
-_no_key = params.fits(lambda v: not re.search(_NAMES, json.dumps(v, default=str)), "no key in it")
-_one_or_more = BeforeValidator(lambda told: [told] if isinstance(told, str) else told)
+_Url = Annotated[str, params.matches(r"https?://[^@?#]*", _URL)]
+_VARIABLE = "the name of an environment variable, in capitals"
+_Variable = Annotated[str, params.matches(r"[A-Z_][A-Z0-9_]*", _VARIABLE)]
+_one_or_more = BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
 _Ways = Annotated[list[Literal["generation", "likelihood"]], _one_or_more, Field(min_length=1)]
-# `batch: true` stands for the default options.
-_options = BeforeValidator(lambda v: ({} if v else None) if isinstance(v, bool) else v)
-_is_degree = params.fits(lambda v: not isinstance(v, float) or v >= 0, "0 or more")
+_is_degree = params.fits(lambda value: not isinstance(value, float) or value >= 0, "0 or more")
 
 
 @dataclass(frozen=True)
@@ -63,9 +57,10 @@ class Request:
     def prompt_tokens(self) -> float:
         """An estimate by characters."""
         texts = [message["content"] for message in self.messages]
-        if self.weighed:  # each continuation is sent behind its prompt
-            texts = [prompt + option for prompt, options in self.weighed for option in options]
-        return sum(map(len, texts)) / CHARS_PER_TOKEN
+        continued = []
+        for prompt, options in self.weighed:  # each continuation is sent behind its prompt
+            continued += [prompt + option for option in options]
+        return sum(map(len, continued or texts)) / CHARS_PER_TOKEN
 
 
 @dataclass(frozen=True)
@@ -80,8 +75,6 @@ class Reply:
     origin: Mapping[str, str] = field(default_factory=dict, compare=False)
     cached_tokens: int = field(default=0, compare=False)  # of the prompt's, from the vendor's cache
     written_tokens: int = field(default=0, compare=False)  # and those written there
-    # Of the answer's, those that its limit may not bind: thinking that was counted or shown.
-    thought_tokens: int = field(default=0, compare=False)
     is_counted: bool = field(default=True, compare=False)  # whether the server counted both halves
 
 
@@ -110,9 +103,10 @@ class Price(params.Section):
         """US dollars for so many tokens, or columns of them; cached, written: of the prompt's."""
         reading = self.input if self.cached_input is None else self.cached_input
         writing = self.input if self.cache_write is None else self.cache_write
-        whole = (prompt_tokens - cached - written) * self.input + cached * reading
-        whole += written * writing + completion_tokens * self.output
-        return whole * (self.batch if batched else 1) / 1e6
+        prompt = (prompt_tokens - cached - written) * self.input
+        cache = cached * reading + written * writing
+        answer = completion_tokens * self.output
+        return (prompt + cache + answer) * (self.batch if batched else 1) / 1e6
 
 
 class Batch(params.Section):
@@ -139,19 +133,23 @@ class _Spec(params.Section):
     def answering(self, benchmark: str | None = None) -> dict[str, Any]:
         """What of the entry bears on answers, of a benchmark with its groups, limits and price."""
         entry = self.model_dump(exclude=_REACH)
-        parts = ("groups", "variants", "answer_tokens")
-        own = {name: entry.pop(name).get(benchmark, {}) for name in parts}
-        own["price"] = entry.pop("price")
-        return entry | own if benchmark else entry
+        price = entry.pop("price")
+        parts = {}
+        for name in ("groups", "variants", "answer_tokens"):
+            parts[name] = entry.pop(name).get(benchmark, {})
+        return {**entry, **parts, "price": price} if benchmark else entry
 
     def worst_case(self, request: Request) -> float:
         """US dollars that a request with a limit may cost at most; 0 without a price."""
         if self.price is None:
             return 0.0
-        prompt, batched = request.prompt_tokens, bool(getattr(self, "batch", False))
+        prompt = request.prompt_tokens
         answer = (request.max_tokens or UNLIMITED) + getattr(self, "thinking_tokens", 0)
+        batched = bool(getattr(self, "batch", False))
+        costs = self.price.usd(prompt, answer, batched=batched)
         # All of the prompt may be written to the vendor's cache.
-        return max(self.price.usd(prompt, answer, written=n, batched=batched) for n in (0, prompt))
+        costs_with_cache = self.price.usd(prompt, answer, written=prompt, batched=batched)
+        return max(costs, costs_with_cache)
 
     def cost_of(self, reply: Reply, worst: float) -> float | None:
         """US dollars that an answer cost, None without a price. Where the server did not count its
@@ -159,13 +157,15 @@ class _Spec(params.Section):
         """
         if self.price is None:
             return None
-        used = reply.prompt_tokens, reply.completion_tokens
-        cache = {"cached": reply.cached_tokens, "written": reply.written_tokens}
-        in_batches = bool(getattr(self, "batch", False))
-        counted = self.price.usd(*used, **cache, batched=in_batches)
-        if any(used) and reply.is_counted:
-            return counted
-        return max(counted, worst)
+        counted = self.price.usd(
+            reply.prompt_tokens,
+            reply.completion_tokens,
+            cached=reply.cached_tokens,
+            written=reply.written_tokens,
+            batched=bool(getattr(self, "batch", False)),
+        )
+        is_counted = reply.is_counted and (reply.prompt_tokens or reply.completion_tokens)
+        return counted if is_counted else max(counted, worst)
 
 
 class EmbeddedModel(_Spec):
@@ -208,9 +208,17 @@ class _RemoteModel(_Spec):
     # Added to the protocol's limit, which is of the answer.
     thinking_tokens: int = Field(0, ge=0, le=params.MOST_TOKENS)
     reasoning_effort: str | None = None  # in the vendor's words, such as `low`
-    extra_body: Annotated[dict[str, Any], _no_key] = Field({})
+    extra_body: dict[str, Any] = Field({})
     listed: bool = True  # whether the server lists its models; Azure has no list of deployments
-    batch: Annotated[Batch | None, _options] = None
+    batch: Batch | None = None
+
+    @field_validator("batch", mode="before")
+    @classmethod
+    def _default_options(cls, value: Any) -> Any:
+        """`batch: true` stands for the default options."""
+        if isinstance(value, bool):
+            return {} if value else None
+        return value
 
 
 class OpenAIModel(_RemoteModel):
@@ -257,6 +265,7 @@ class TakenModel(_Spec):
 ModelSpec = (
     EmbeddedModel | SentenceEncoder | OpenAIModel | AnthropicModel | BaselineModel | TakenModel
 )
+_FOLDERS = TypeAdapter(list[params.Answers])
 _ADAPTER = TypeAdapter(Annotated[ModelSpec, Field(discriminator="provider")])
 
 
@@ -297,18 +306,19 @@ def can_write(spec: ModelSpec) -> bool:
 def model_spec(name: str, registry: Mapping[str, Any]) -> ModelSpec:
     """The checked registry entry of model `name`; `InputError` names the option at fault."""
     if name not in registry:
-        known = ", ".join(sorted(registry))
-        raise InputError(f"params.yaml: no model {name!r} under `models`; there are: {known}")
-    where, found = f"params.yaml: models.{name}", registry[name]
-    if not isinstance(found, Mapping):
-        raise InputError(f"{where} is {params.shown(found)}, expected options")
-    return params.checked(_ADAPTER.validate_python, {"name": name, **found}, where)
+        names = ", ".join(sorted(registry))
+        raise InputError(f"params.yaml: no model {name!r} under `models`; there are: {names}")
+    entry = registry[name]
+    where = f"params.yaml: models.{name}"
+    if not isinstance(entry, Mapping):
+        raise InputError(f"{where} is {params.shown(entry)}, expected options")
+    return params.checked(_ADAPTER.validate_python, {"name": name, **entry}, where)
 
 
 def limits(path: Path | str = PARAMS) -> Limits:
     """The checked section `limits`, with the folders of kept answers that `run` names."""
     content = params.load(path)
-    found = params.checked(Limits.model_validate, content.get("limits") or {}, f"{path}: limits")
-    named = (content.get("run") or {}).get("answers") or []
-    params.checked(TypeAdapter(list[params.Answers]).validate_python, named, f"{path}: run.answers")
-    return found.model_copy(update={"answers": tuple(map(from_root, named))})
+    section = params.checked(Limits.model_validate, content.get("limits") or {}, f"{path}: limits")
+    folders = (content.get("run") or {}).get("answers") or []
+    params.checked(_FOLDERS.validate_python, folders, f"{path}: run.answers")
+    return section.model_copy(update={"answers": tuple(map(from_root, folders))})

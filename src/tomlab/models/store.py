@@ -96,8 +96,10 @@ class Store:
                 self._db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
                 [[version]] = self.all("PRAGMA user_version")
                 if version > VERSION:
-                    found = f"found schema {version} of the response store, expected {VERSION}"
-                    raise StoreError(f"{path}: {found}: made by a newer tomlab; update this one")
+                    raise StoreError(
+                        f"{path}: found schema {version} of the response store, expected "
+                        f"{VERSION}: made by a newer tomlab; update this one"
+                    )
                 self.all("PRAGMA journal_mode=WAL")
                 self.all("PRAGMA synchronous=NORMAL")
                 if version < VERSION:

@@ -1,6 +1,5 @@
 """From an answer's text to an option or one of `tidy.OUTCOMES`, alike for every benchmark."""
 
-import json
 import random
 import re
 from collections import Counter
@@ -13,8 +12,9 @@ import pandas as pd
 from tomlab.errors import InputError
 from tomlab.models.content import has_error
 from tomlab.models.specs import FILTERED
+from tomlab.records.asked import as_shown, first_methods
 from tomlab.records.files import shown
-from tomlab.records.tidy import AS_ASKED, KEY, REVERSED
+from tomlab.records.tidy import AS_ASKED, KEY
 
 # Openings of an answer that declines. Only read when no option could be found.
 _REFUSAL = re.compile(
@@ -118,21 +118,6 @@ def _demand_errors(without_text: pd.DataFrame) -> None:
             " answers as they stand there, `pd.read_csv` does so with keep_default_na=False. A"
             " request that failed needs its message in the column `error`."
         )
-
-
-def first_methods(methods: Mapping[str, Any]) -> set[str]:
-    """The methods that are the first call of others, as METHODS tell."""
-    return {method.first for method in methods.values() if getattr(method, "first", None)}
-
-
-def as_shown(item: dict, response: Mapping) -> dict:
-    """An item with its options in the order in which they were shown for a response."""
-    options_shown = response.get("options_shown")  # of `asking.taken`
-    if isinstance(options_shown, str) and options_shown:
-        return item | {"choices": json.loads(options_shown)}
-    if response.get("asked_as") == REVERSED:
-        return item | {"choices": list(item["choices"])[::-1]}
-    return item
 
 
 def baselines(item: Mapping, method: str, seed: int) -> dict[str, str]:

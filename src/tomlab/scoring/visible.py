@@ -248,3 +248,8 @@ def _of_words(words: list[str], closes: bool) -> _Mark | None:
 def _words(name: str) -> list[str]:
     words = re.split(r"[\W_▁]+", name.lower())
     return [word for word in words if word not in ("", "of", "id")]
+
+
+def reasoning_of(response: str, method: str) -> str:
+    """What the second call of any method takes of the first answer: all that is no thinking."""
+    return visible(response)[0]

@@ -14,7 +14,6 @@ from typing import Any
 
 from tomlab.asking import prompts
 from tomlab.errors import InputError
-from tomlab.scoring.visible import visible
 
 TECHNIQUES = ("perspective", "perception", "decomposition")
 FIRST_TOKENS = 256  # the limit of a first call
@@ -50,14 +49,16 @@ class TwoStep:
     ) -> list[dict[str, str]]:
         """The chat messages of the call. ask: the benchmark's `messages`; asks: what is asked."""
         if self.first is None:
-            told = prompts.load(f"techniques/{self.technique}-first", replaced)
-            return [{"role": "user", "content": f"{item['story']}\n\n{asks}\n\n{told}"}]
+            instruction = prompts.load(f"techniques/{self.technique}-first", replaced)
+            return [{"role": "user", "content": f"{item['story']}\n\n{asks}\n\n{instruction}"}]
         if "reasoning" not in item:
             raise InputError(f"{item['benchmark']}: {self.first} has to be answered before")
-        said, asked = item["reasoning"], asks.rpartition("Question:")[2]
-        said = perceived(said, asked) if self.technique == "perception" else said
-        known = prompts.filled(f"techniques/{self.technique}-second", replaced, said=said)
-        story = f"{item['story']}\n\n{known}" if self.keeps_story else known
+        reasoning = item["reasoning"]
+        if self.technique == "perception":
+            reasoning = perceived(reasoning, asks.rpartition("Question:")[2])
+        story = prompts.filled(f"techniques/{self.technique}-second", replaced, said=reasoning)
+        if self.keeps_story:
+            story = f"{item['story']}\n\n{story}"
         return ask({**item, "story": story}, self.base, replaced)
 
     def shared_prefix(self, begin: Callable, item: Mapping) -> str:
@@ -71,27 +72,28 @@ def methods(
     base: str, plain: Any, prefix: str = "", keeps_story: bool = False, also: tuple[str, ...] = ()
 ) -> dict[str, TwoStep]:
     """Both calls of each technique by name, on top of the method `plain` of the name `base`."""
-    found = {}
+    calls = {}
     for technique in TECHNIQUES:
-        name, keeps = f"{prefix}{technique}", keeps_story or technique == "decomposition"
-        first, on = f"{name}-first", (technique, base, plain)
-        found[name] = TwoStep(*on, first, plain.max_tokens, keeps, also)
-        found[first] = TwoStep(*on, None, FIRST_TOKENS, keeps, also)
-    return found
+        name = f"{prefix}{technique}"
+        first = f"{name}-first"
+        keeps = keeps_story or technique == "decomposition"
+        calls[name] = TwoStep(technique, base, plain, first, plain.max_tokens, keeps, also)
+        calls[first] = TwoStep(technique, base, plain, None, FIRST_TOKENS, keeps, also)
+    return calls
 
 
-def perceived(said: str, question: str) -> str:
+def perceived(text: str, question: str) -> str:
     """The pieces of a text that the person perceives whom the question names first, else it all."""
-    found = _PIECE.findall(said)
-    pieces = [(piece, [n.strip().casefold() for n in names.split(",")]) for piece, names in found]
-    everyone = {name for _, names in pieces for name in names if name}
-    named = [re.search(rf"\b{re.escape(name)}\b", question.casefold()) for name in everyone]
-    if not any(named):
-        return said
-    who = min((hit.start(), hit[0]) for hit in named if hit)[1]
-    return "\n".join(piece for piece, names in pieces if who in names)
-
-
-def reasoning_of(response: str, method: str) -> str:
-    """What the second call takes of the first answer: all that is no thinking."""
-    return visible(response)[0]
+    pieces = []
+    for piece, names in _PIECE.findall(text):
+        pieces.append((piece, [name.strip().casefold() for name in names.split(",")]))
+    places = {}
+    for _, names in pieces:
+        for name in filter(None, names):
+            match = re.search(rf"\b{re.escape(name)}\b", question.casefold())
+            if match:
+                places[name] = match.start()
+    if not places:
+        return text
+    person = min(places, key=lambda name: (places[name], name))
+    return "\n".join(piece for piece, names in pieces if person in names)

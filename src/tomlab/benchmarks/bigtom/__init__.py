@@ -1,7 +1,6 @@
 """BigToM: social reasoning from causal templates (Gandhi et al., 2023)."""
 
 from tomlab.asking.protocol import no_schema as schema
-from tomlab.asking.techniques import reasoning_of
 from tomlab.benchmarks.bigtom.items.compose import (
     KEYS,
     METHODS,
@@ -17,3 +16,4 @@ from tomlab.benchmarks.bigtom.items.compose import (
 )
 from tomlab.benchmarks.bigtom.metrics import metrics
 from tomlab.benchmarks.bigtom.scoring import rule, score
+from tomlab.scoring.visible import reasoning_of

@@ -461,7 +461,7 @@ def token_f1(reference: str, text: str) -> float:
 def reasoning_of(response: str, method: str) -> str:
     """What the second call of a method repeats of the response to the first."""
     if isinstance(METHODS[method], techniques.TwoStep):
-        return techniques.reasoning_of(response, method)
+        return visible(response)[0]
     reasoning, _ = visible(response)
     # In batches, the release repeats the reasoning whole.
     return reasoning if METHODS[method].in_batches else _behind_cue(reasoning)

@@ -1,6 +1,5 @@
 """OmniToM: who believes what in a story, extracted and labelled (Bawatneh et al., 2026)."""
 
-from tomlab.asking.techniques import reasoning_of
 from tomlab.benchmarks.omnitom.items.compose import (
     KEYS,
     METHODS,
@@ -20,3 +19,4 @@ from tomlab.benchmarks.omnitom.items.compose import (
 )
 from tomlab.benchmarks.omnitom.metrics import metrics
 from tomlab.benchmarks.omnitom.scoring import rule, score
+from tomlab.scoring.visible import reasoning_of

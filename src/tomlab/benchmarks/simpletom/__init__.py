@@ -1,7 +1,6 @@
 """SimpleToM: explicit and applied theory of mind in two-sentence stories (Gu et al., 2024)."""
 
 from tomlab.asking.protocol import no_schema as schema
-from tomlab.asking.techniques import reasoning_of
 from tomlab.benchmarks.simpletom.items.compose import (
     KEYS,
     METHODS,
@@ -19,3 +18,4 @@ from tomlab.benchmarks.simpletom.items.compose import (
 from tomlab.benchmarks.simpletom.items.released import read_released
 from tomlab.benchmarks.simpletom.metrics import metrics
 from tomlab.benchmarks.simpletom.scoring import rule, score
+from tomlab.scoring.visible import reasoning_of
