@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
 
 
 @cache
-def _users_own(name: str, path: Path, _: int) -> str:
+def _users_own(name: str, path: Path, _: tuple[int, int] | None) -> str:
     """A user's own text for a prompt of ours, read once for each time at which it was written."""
     try:
         text = read_text(path).rstrip("\n")
