@@ -22,6 +22,8 @@ from tomlab.models.specs import Reply
 
 VERSION = 4  # of the schema
 PATIENCE = 60.0  # seconds for which a database that another program holds is waited for
+# One spelling of a request, whose hash is its key.
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 ROUNDING = 1e-9  # US dollars by which sums of costs may be off
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS responses (
@@ -281,7 +283,7 @@ def _end(db: sqlite3.Connection, key: str, model: str, paid: float) -> None:
 
 def canonical(request: Mapping) -> str:
     """`request` as JSON in one spelling. The order stays: a model answers in that of a schema."""
-    return json.dumps(request, ensure_ascii=False, separators=(",", ":"))
+    return _JSON.encode(request)
 
 
 def request_key(request: Mapping) -> str:
