@@ -201,7 +201,7 @@ def test_other_error_is_no_filter(status, body):
             response([], "incomplete", incomplete_details={"reason": "content_filter"}),
         ),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_filter_in_place_of_an_answer_is_a_filter(form, body):
     with pytest.raises(FilteredError):
