@@ -101,8 +101,9 @@ def test_two_processes_ask_each_question_once_and_get_the_same(faulty_server, st
 
 
 def test_process_that_waits_says_for_whom_and_asks_what_is_left_when_that_is_killed(
-    faulty_server, store
+    faulty_server, store, monkeypatch
 ):
+    monkeypatch.delenv("TOMLAB_STAGE", raising=False)
     faulty_server.script = [Act()] * 5
     faulty_server.default = Act(wait=60)
     first = run_in_a_process(ASKER, faulty_server.url, store, 9)
