@@ -149,10 +149,16 @@ def to_decisions(table: pd.DataFrame, grades: Sequence[str | None], judge: str) 
 
 
 def margin_decisions(table: pd.DataFrame, alike: np.ndarray) -> pd.DataFrame:
-    """Decisions at each of `MARGINS`, for `cross_validated_thresholds`. alike: by `likeness`."""
-    units = _units(table)
-    gap = np.repeat(alike[:, 0] - alike[:, 1], 2) * np.where(units["key"] == "a", 1, -1)
-    decisions = pd.DataFrame(gap[:, None] > np.array(MARGINS), columns=list(MARGINS))
+    """For each option of an answer, the right and the wrong one, whether the answer is more like it
+    than the other by each of `MARGINS`; for `cross_validated_thresholds`.
+
+    alike: by `likeness`, of an answer a row, to option a and to option b.
+    """
+    units = _units(table)  # two rows an answer
+    nearer_to_a = np.repeat(alike[:, 0] - alike[:, 1], 2)
+    nearer_to_option = np.where(units["key"] == "a", nearer_to_a, -nearer_to_a)
+    is_above = nearer_to_option[:, None] > np.array(MARGINS)
+    decisions = pd.DataFrame(is_above, columns=list(MARGINS))
     return units[["group", "unit", "truth"]].join(decisions)
 
 

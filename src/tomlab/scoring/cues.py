@@ -126,23 +126,29 @@ def _sentence_readers(options: pd.DataFrame) -> Iterator[Reader]:
 def _conversation_readers(
     options: pd.DataFrame, by_lines: Mapping[str, pd.Series]
 ) -> Iterator[Reader]:
-    """Readers of conversations: who speaks near a fact, in which words, where it stands."""
-    denies = _denies(options["text"])
-    steps = denies[:, None] * (_place_of_fact(options)[:, None] >= np.arange(0, 1, 0.02))
-    liking = _learned(sparse.csr_matrix(steps), options)
+    """Readers of conversations, which guess whether the person asked about knows the fact: by where
+    the fact stands, and where it asks about a person, by who speaks first, who speaks near the
+    fact, and the words of the lines near it.
+    """
+    denies = _denies(options["text"])  # 1 for an option that says that somebody does not know
+    # From which place on the fact stands in a conversation, at 50 places; learned for what denies.
+    stands_later = _place_of_fact(options)[:, None] >= np.arange(0, 1, 0.02)
+    liking = _learned(sparse.csr_matrix(denies[:, None] * stands_later), options)
     yield Reader("place of the fact", "where the fact stands", liking)
     if not options["person"].all():
         return
-    speaker = [words_of(story)[0] for story in options["story"]]
-    turn = np.where(options["asked"] == speaker, -1.0, 1.0)
-    yield Reader("who speaks first does not know", "first speaker", -denies * turn, turn)
-    turn = np.where([_speaks_near(row) for row in options.to_dict("records")], 1.0, -1.0)
+    first_speaker = [words_of(story)[0] for story in options["story"]]
+    speaks_near = [_speaks_near(row) for row in options.to_dict("records")]
+    # 1 where the person is taken to know the fact, -1 where not: then what denies it is liked.
+    knows = np.where(options["asked"] == first_speaker, -1.0, 1.0)
+    yield Reader("who speaks first does not know", "first speaker", -denies * knows, knows)
+    knows = np.where(speaks_near, 1.0, -1.0)
     sees = "speakers from one line before the fact to two after it"
-    yield Reader("who speaks near the fact knows", sees, -denies * turn, turn)
+    yield Reader("who speaks near the fact knows", sees, -denies * knows, knows)
     sees = "the lines with the person nearest to the fact"
     for name, versions in by_lines.items():
-        turn = versions.loc[options["item_id"]].to_numpy()
-        yield Reader(name, sees, -denies * turn, turn)
+        knows = versions.loc[options["item_id"]].to_numpy()
+        yield Reader(name, sees, -denies * knows, knows)
 
 
 # --- what readers see ----------------------------------------------------------------------------

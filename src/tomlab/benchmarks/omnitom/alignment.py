@@ -165,12 +165,18 @@ def _of_actor(table: Table, key: str, keys: Mapping) -> tuple[list[int], _Parts,
 
 
 def _pairs(alike: np.ndarray, left: _Parts, right: _Parts, threshold: float) -> _Pairs:
-    """The pairs of an actor's rows: one to one, then those that compound rows of each side add."""
+    """The pairs (left row, right row) of one actor: first one to one, then those by which a row
+    that holds several beliefs gets more partners.
+
+    alike: the likeness of texts of the left table to those of the right one; in both the rows come
+    first, then the parts of rows that hold several beliefs (`left`, `right`: which, by row).
+    """
     pairs = _assigned(alike[: len(left), : len(right)], threshold)
     pairs += _extended(alike, left, right, pairs, threshold)
-    turned = [(right_row, left_row) for left_row, right_row in pairs]
-    turned += _extended(alike.T, right, left, turned, threshold)
-    return [(left_row, right_row) for right_row, left_row in turned]
+    # The same for rows of the right table, with the two tables in exchanged roles.
+    exchanged = [(right_row, left_row) for left_row, right_row in pairs]
+    exchanged += _extended(alike.T, right, left, exchanged, threshold)
+    return [(left_row, right_row) for right_row, left_row in exchanged]
 
 
 def _assigned(alike: np.ndarray, threshold: float) -> _Pairs:
