@@ -1,6 +1,7 @@
 """Asking a model to write something: requests, and the columns that say what became of them."""
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -24,7 +25,7 @@ def request(
     replaced: Mapping[str, str] | None = None,
     *,
     shared: Collection[str] | None = None,
-    **options: float,
+    **options: Any,
 ) -> Request:
     """The request that prompt `name` makes with its fields filled by `values`. shared: the fields
     that its neighbours fill alike: they share what stands before the first other. options: its own.

@@ -55,7 +55,7 @@ async def evaluate_baselines(
 
 
 async def _responses(
-    benchmark: Benchmark,
+    benchmark: Any,  # with `remind`, if a method reminds
     items: pd.DataFrame,
     baseline: ModelSpec,
     methods: Sequence[str],

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +14,7 @@ from tomlab.asking import likelihood, prompts, taken
 from tomlab.asking.protocol import Benchmark, strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models.ask import ask
-from tomlab.models.specs import FILTERED, PROTOCOL, Limits, ModelSpec, Reply, Request, Response
+from tomlab.models.specs import FILTERED, PROTOCOL, Limits, ModelSpec, Request, Response, TakenModel
 from tomlab.paths import RESPONSE_STORE
 from tomlab.records.asked import as_shown, first_methods
 from tomlab.records.tidy import AS_ASKED, REVERSED, check
@@ -58,7 +58,7 @@ def plan(
     """
     groups = model.groups.get(benchmark.NAME, {})
     variants = model.variants.get(benchmark.NAME, {})
-    methods_of_options = {
+    methods_of_options: dict[str, Iterable[str]] = {
         f"models.{model.name}.groups.{benchmark.NAME}": groups,
         f"models.{model.name}.variants.{benchmark.NAME}": variants,
         f"{benchmark.NAME}.evaluation.methods": methods,
@@ -93,7 +93,7 @@ class _Way(NamedTuple):
 
 
 def _ways(
-    limits: int | Mapping[str, int] | None,
+    limits: int | Mapping[Any, int | None] | None,
     order: Sequence[str],
     orders: int,
     wordings: Sequence[tuple[str, Mapping[str, str]]],
@@ -113,7 +113,7 @@ def _ways(
 
 
 def _questions(
-    benchmark: Benchmark, method: str, asked: Sequence[Mapping], ways: Sequence[_Way], samples: int
+    benchmark: Benchmark, method: str, asked: Sequence[dict], ways: Sequence[_Way], samples: int
 ) -> Iterator[Question]:
     """Each item in each way that changes what is asked, as often as there are samples."""
     for item in asked:
@@ -129,7 +129,7 @@ def _questions(
 
 
 def _taken_questions(
-    benchmark: Benchmark, model: ModelSpec, method: str, asked: Sequence[Mapping]
+    benchmark: Benchmark, model: TakenModel, method: str, asked: Sequence[dict]
 ) -> list[Question]:
     """The questions to which a log of another harness holds answers."""
     answers = taken.given(model, benchmark.NAME).query("method == @method")
@@ -341,7 +341,7 @@ async def evaluate(
 
 
 def _taken_answers(
-    benchmark: Benchmark, questions: Sequence[Question], model: ModelSpec
+    benchmark: Benchmark, questions: Sequence[Question], model: TakenModel
 ) -> pd.DataFrame:
     """The answers to questions in a log of another harness."""
     keys = [(question.item["item_id"], question.method, question.number) for question in questions]
@@ -378,7 +378,6 @@ def _answer_table(
         way = question.method, question.asked_as
         if way not in prompt_columns:
             prompt_columns[way] = _prompt_columns(benchmark, question, replaced)
-        reply = response.reply or Reply(None, FILTERED if response.filtered else None)
         row = {
             "item_id": question.item["item_id"],
             "model": model,
@@ -387,14 +386,20 @@ def _answer_table(
             "asked_as": question.asked_as,
             "messages": json.dumps([*request.messages], ensure_ascii=False),
             **prompt_columns[way],
-            "response": reply.text,
-            "finish_reason": reply.finish_reason,
-            "prompt_tokens": reply.prompt_tokens,
-            "completion_tokens": reply.completion_tokens,
+            "response": None,
+            "finish_reason": FILTERED if response.filtered else None,
+            "prompt_tokens": 0,
+            "completion_tokens": 0,
             "error": response.error,
             "request_key": response.request_key,
         }
-        if request.weighed and reply.text is not None:
+        reply = response.reply
+        if reply is not None:
+            row["response"] = reply.text
+            row["finish_reason"] = reply.finish_reason
+            row["prompt_tokens"] = reply.prompt_tokens
+            row["completion_tokens"] = reply.completion_tokens
+        if request.weighed and reply is not None:
             row["log_likelihoods"] = reply.text
             row["response"] = likelihood.said(
                 benchmark, question.item, question.method, request.weighed, reply.text
@@ -418,7 +423,7 @@ def _prompt_columns(
 
 
 def second_calls(
-    benchmark: Benchmark, questions: Sequence[Question], first: pd.DataFrame
+    benchmark: Any, questions: Sequence[Question], first: pd.DataFrame
 ) -> tuple[list[Question], pd.DataFrame]:
     """The questions that ask for the answer, each item with the `reasoning` of its first call, and
     responses with an error for those whose first call failed. first: responses to the first calls.

@@ -63,7 +63,7 @@ def likeliest(weighed: Weighed, reply: str) -> list[str]:
         for continuation, (log_likelihood, _) in zip(continuations, weights, strict=True):
             option = continuation.removeprefix(" ")
             means[option] = log_likelihood / len(option)
-        picks.append(max(means, key=means.get))
+        picks.append(max(means, key=means.__getitem__))
     return picks
 
 

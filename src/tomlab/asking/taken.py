@@ -71,7 +71,7 @@ def matched(
     log = logs.read(path)
     candidates = _Candidates(benchmark, items, path)
     responses = []
-    left_out = []
+    left_out: list[str] = []
     for entry in tqdm(log.entries, path.name, log.rows, unit=" answers", delay=_SLOW):
         if isinstance(entry, logs.LeftOut):
             left_out.append(Unreadable(f"{entry.place}: {entry.reason}"))
@@ -101,8 +101,8 @@ class _Candidates:
         for item in items.to_dict("records"):
             self.by_id[item["item_id"]].append(item)
             self.by_question[_plain(item["story"]), _plain(item["question"])].append(item)
-        self.by_prompt = {}
-        self.counts = Counter()  # how often the items of one question were answered
+        self.by_prompt: dict[str, dict] = {}
+        self.counts: Counter[tuple] = Counter()  # how often the items of one question were answered
 
     def match(self, entry: logs.Entry, method: str) -> tuple[dict, list[str], str]:
         """The item of an answer with its options as they were shown, or why there is none."""
@@ -178,7 +178,7 @@ def _responses(
 ) -> list[dict]:
     """An answer and its repeats; a failed request and a verdict alone have no text."""
     is_other_order = bool(options) and options != [*item["choices"]]
-    texts = entry.answer or [None]
+    texts: list[str | None] = [*entry.answer] or [None]
     rows = []
     for sample, text in enumerate(texts, start=entry.sample):
         row = {

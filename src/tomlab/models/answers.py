@@ -56,8 +56,8 @@ _ROWS = TypeAdapter(dict[int, _Answer])
 
 def look_up(folders: Iterable[Path], keys: Collection[str]) -> dict[str, Reply]:
     """The kept replies by key. Errors: of `read`, and `InputError` for two answers to a request."""
-    replies = {}
-    files_of_keys = {}
+    replies: dict[str, Reply] = {}
+    files_of_keys: dict[str, Path] = {}
     problems = []
     for path in files(folders) if keys else []:
         for row in chain.from_iterable(read(path, keys)):

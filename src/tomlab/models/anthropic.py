@@ -1,5 +1,6 @@
 """Models asked through the `anthropic` client."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import anthropic
@@ -7,7 +8,7 @@ import anthropic
 from tomlab.models.content import text_of
 from tomlab.models.remote import Payload, Remote, demand_limit
 from tomlab.models.replies import form_of, refuse_error, reply
-from tomlab.models.specs import Reply, Request
+from tomlab.models.specs import AnthropicModel, Reply, Request
 from tomlab.models.usage import usage_of
 
 CACHED_CHARACTERS = 4000  # the vendor caches prefixes of 1,024 tokens or more
@@ -16,6 +17,7 @@ CACHED_CHARACTERS = 4000  # the vendor caches prefixes of 1,024 tokens or more
 class Anthropic(Remote):
     """Any server that speaks the Anthropic messages protocol."""
 
+    spec: AnthropicModel
     sdk = anthropic
     client_class = anthropic.AsyncAnthropic
     url = "https://api.anthropic.com"
@@ -26,7 +28,7 @@ class Anthropic(Remote):
         spec = self.spec
         demand_limit(spec, request)
         system = [m["content"] for m in request.messages if m["role"] == "system"]
-        output = {}
+        output: dict[str, Any] = {}
         if spec.reasoning_effort:
             output["effort"] = spec.reasoning_effort
         if request.schema is not None:
@@ -52,7 +54,7 @@ class Anthropic(Remote):
             return reply(text, answer.stop_reason, usage, model=answer.model)
 
 
-def _cached_prefix(request: Request) -> list[dict]:
+def _cached_prefix(request: Request) -> list[Mapping[str, Any]]:
     """The messages but the system's; a long shared prefix is a block of its own, to be cached."""
     *earlier, last = (m for m in request.messages if m["role"] != "system")
     prefix = request.shared_prefix

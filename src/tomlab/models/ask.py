@@ -5,6 +5,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -77,8 +78,9 @@ def _check(run: Run) -> None:
 async def _ask_for_missing(run: Run, progress: bool) -> None:
     """Ask in the way that the model declares. Errors: `InputError` with why the run stopped."""
     try:
-        if getattr(run.model, "batch", None):
-            await _show(run, batches.ask, progress)
+        options = getattr(run.model, "batch", None)
+        if options:
+            await _show(run, partial(batches.ask, options=options), progress)
         else:
             async with alone(run.store, run.model.name):
                 run.store.lose(run.model.name)
@@ -137,7 +139,7 @@ async def _one_by_one(run: Run) -> None:
     queue = iter(groups)
     rate = Rate(run.model)
     async with asyncio.TaskGroup() as workers:
-        for _ in range(min(run.model.max_concurrency, len(groups))):
+        for _ in range(min(getattr(run.model, "max_concurrency", 1), len(groups))):
             workers.create_task(_work(run, queue, rate))
 
 

@@ -9,6 +9,7 @@ import asyncio
 import json
 import os
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -19,7 +20,7 @@ from typing import Any
 from uuid import uuid4
 
 from tomlab.errors import InputError
-from tomlab.models import server_errors
+from tomlab.models import server_errors, specs
 from tomlab.models.providers import by_prefix
 from tomlab.models.remote import Payload, Remote
 from tomlab.models.replies import FilteredError, NoAnswerError, Told, form_of, from_json
@@ -31,9 +32,9 @@ ROUNDS = 3  # in so many batches is a request asked in one run, if its line fail
 SKEW = 3600.0  # how far a vendor's clock may be from ours, in seconds
 
 
-async def ask(run: Run) -> None:
+async def ask(run: Run, options: specs.Batch) -> None:
     """Ask until every request has an answer or an error, or the run has to stop."""
-    asking = _Asking(run)
+    asking = _Asking(run, options)
     faults = 0
     while run.missing and not run.stopped:
         try:
@@ -52,7 +53,7 @@ async def ask(run: Run) -> None:
         finally:
             asking.show()
         if run.missing and not run.stopped:
-            await asyncio.sleep(run.model.batch.poll)
+            await asyncio.sleep(options.poll)
 
 
 @dataclass
@@ -88,10 +89,14 @@ class BatchFile:
 class _Asking:
     """The state of one call of `ask`."""
 
-    def __init__(self, run: Run):
+    def __init__(self, run: Run, options: specs.Batch):
         self.run = run
-        kinds = {"openai": OpenAIBatches, "anthropic": AnthropicBatches}
-        self.vendor = kinds[run.model.provider](run.adapter)
+        self.options = options
+        self.vendor: Vendor
+        if run.model.provider == "openai":
+            self.vendor = OpenAIBatches(run.adapter)
+        else:
+            self.vendor = AnthropicBatches(run.adapter)
         self.file = BatchFile(Path(f"{run.store.path}.{run.model.name}.batches.json"))
         self.batches: list[Batch] = []
         self.missed: set[str] = set()  # names of batches that a look at the vendor's list missed
@@ -135,7 +140,7 @@ class _Asking:
 
     async def _send_waiting(self) -> None:
         """Send what is in no batch, as far as the options and the cost limit admit."""
-        options = self.run.model.batch
+        options = self.options
         sent = set(chain.from_iterable(batch.keys for batch in self.batches))
         waiting = {key: request for key, request in self.run.missing.items() if key not in sent}
         for part in parts(self.vendor, waiting, options.requests):
@@ -241,10 +246,18 @@ class PassingError(Exception):
     """The same, where asking again may fare better."""
 
 
-class Batches:
+class Batches(ABC):
     """What both vendors' batches share."""
 
     adapter: Remote
+
+    @abstractmethod
+    def files(self, batch: Any) -> list[AbstractAsyncContextManager]:
+        """The files of its results."""
+
+    @abstractmethod
+    def answer(self, result: Any) -> Any:
+        """The body of an answer. Errors: of `_fault`."""
 
     async def results(self, batch: Any) -> AsyncIterator[tuple[str, Reply | Exception]]:
         """Of a batch that is over, each key with the reply or the error in its place."""
@@ -311,12 +324,10 @@ class OpenAIBatches(Batches):
         return ends.get(batch.status)
 
     def files(self, batch: Any) -> list[AbstractAsyncContextManager]:
-        """The files of its results."""
         content = self.adapter.client.files.with_streaming_response.content
         return [content(id) for id in (batch.output_file_id, batch.error_file_id) if id]
 
     def answer(self, result: Any) -> Any:
-        """The body of an answer. Errors: of `_fault`."""
         response = result.response or Told()
         status = response.status_code
         if status == 200 and not result.error:
@@ -360,6 +371,9 @@ class AnthropicBatches(Batches):
         raise _fault(error, None, error.type != "invalid_request_error")
 
 
+Vendor = OpenAIBatches | AnthropicBatches
+
+
 def _fault(error: Any, status: int | None, is_passing: bool) -> Exception:
     """What stands in place of an answer: a `FilteredError`, `PassingError` or `RefusedError`."""
     message = server_errors.words(error)
@@ -370,11 +384,11 @@ def _fault(error: Any, status: int | None, is_passing: bool) -> Exception:
 
 
 def parts(
-    vendor: Batches, requests: Mapping[str, Request], limit: int | None
+    vendor: Vendor, requests: Mapping[str, Request], limit: int | None
 ) -> Iterator[dict[str, Payload]]:
     """What asks these requests, by key, in parts within the vendor's limits and `limit`."""
     most_requests = min(limit or vendor.most_requests, vendor.most_requests)
-    part = {}
+    part: dict[str, Payload] = {}
     size = 0
     for key, request in chain.from_iterable(by_prefix(requests)):
         entry = vendor.entry(key, request)

@@ -120,7 +120,7 @@ def _parts(content: Any) -> Iterator[Mapping[str, Any]]:
         raise ValueError(f"expected a text or a list of parts, found {str(content)[:80]!r}")  # noqa: TRY004
     for part in parts:
         if isinstance(part, str):
-            fields = {"type": "text", "text": part}
+            fields: Mapping[str, Any] = {"type": "text", "text": part}
         elif isinstance(part, Mapping):
             fields = part
         elif hasattr(part, "__dict__"):

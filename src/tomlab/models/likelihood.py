@@ -19,7 +19,7 @@ from tomlab.models.replies import NoAnswerError, Told, form_of, from_json, refus
 from tomlab.models.specs import LIKELIHOOD, Reply, Request
 from tomlab.models.usage import usage_of
 
-Weight = list[float | int]  # the log-likelihood of a continuation (nats), and its tokens
+Weight = tuple[float, int]  # the log-likelihood of a continuation (nats), and its tokens
 
 
 async def by_grammar(client: openai.AsyncOpenAI, model: str, request: Request) -> Reply:
@@ -28,7 +28,7 @@ async def by_grammar(client: openai.AsyncOpenAI, model: str, request: Request) -
     others.
     """
     root = str(client.base_url).removesuffix("/").removesuffix("/v1")
-    weights = []
+    weights: list[list[Weight]] = []
     read = 0
     for prompt, options in request.weighed:
         body = {"model": model, "prompt": prompt, "temperature": 0}
@@ -60,7 +60,7 @@ def _of_tokens(answer: Any, tokens: list[int], option: str) -> Weight:
         written = choice.logprobs.content
         if [token.id for token in written] != tokens:
             raise NoAnswerError(f"expected {option!r}, found {choice.text!r}")
-        return [sum(token.logprob for token in written), len(written)]
+        return sum(token.logprob for token in written), len(written)
 
 
 async def by_echo(
@@ -116,7 +116,7 @@ def _behind(logprobs: Any, prompt: str, option: str) -> Weight:
         raise NoAnswerError(f"{message}: perhaps a character came in pieces")
     begin = begins[0]
     n = [*accumulate(tokens[begin:])].index(option) + 1
-    return [sum(logprobs.token_logprobs[begin : begin + n]), n]
+    return sum(logprobs.token_logprobs[begin : begin + n]), n
 
 
 async def _post(client: openai.AsyncOpenAI, path: str, body: Mapping[str, Any]) -> Any:

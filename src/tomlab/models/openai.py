@@ -11,16 +11,17 @@ from tomlab.models.content import has_refusal, text_of
 from tomlab.models.embedded import digest, gguf_path, origin, start_server
 from tomlab.models.remote import NO_KEY, Payload, Remote, demand_limit
 from tomlab.models.replies import form_of, from_json, refuse_error, reply
-from tomlab.models.specs import PROTOCOL, EmbeddedModel, Reply, Request
+from tomlab.models.specs import PROTOCOL, EmbeddedModel, OpenAIModel, Reply, Request
 from tomlab.models.usage import usage_of
 
 URL = "https://api.openai.com/v1"
-Messages = list[Mapping[str, str]]
+Messages = Sequence[Mapping[str, str]]
 
 
 class OpenAI(Remote):
     """Any server that speaks OpenAI's chat protocol."""
 
+    spec: OpenAIModel
     sdk = openai
     client_class = openai.AsyncOpenAI
     url = URL
@@ -67,7 +68,7 @@ class Responses(OpenAI):
         instructions = [m["content"] for m in messages if m["role"] == "system"]
         text = None
         if request.schema is not None:
-            text = {"format": {"type": "json_schema", **_schema(request)}}
+            text = {"format": {"type": "json_schema", **_schema(request.schema)}}
         return {
             "instructions": "\n\n".join(instructions) or None,
             "input": [m for m in messages if m["role"] != "system"],
@@ -196,7 +197,7 @@ def _completion(answer: Any) -> Reply:
         return reply(text, finish, usage, model=answer.model, fingerprint=fingerprint)
 
 
-def _with_system(messages: Sequence[Mapping[str, str]], role: str) -> Messages:
+def _with_system(messages: Messages, role: str) -> Messages:
     """The messages with the system's in another role, or `joined` to the user's first."""
     if role != "joined":
         return [{**m, "role": role} if m["role"] == "system" else {**m} for m in messages]
@@ -211,8 +212,8 @@ def _response_format(request: Request) -> dict[str, Any]:
     """The field that holds a model to a JSON schema, if the request has one."""
     if request.schema is None:
         return {}
-    return {"response_format": {"type": "json_schema", "json_schema": _schema(request)}}
+    return {"response_format": {"type": "json_schema", "json_schema": _schema(request.schema)}}
 
 
-def _schema(request: Request) -> dict[str, Any]:
-    return {"name": "answer", "schema": dict(request.schema), "strict": True}
+def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": "answer", "schema": dict(schema), "strict": True}

@@ -18,7 +18,7 @@ def announcement(store: Store, folders: Sequence[Path], model: ModelSpec, reques
         return "no earlier answer of this model says how long they take"
     if getattr(model, "batch", None):
         return "how long a batch takes is up to the vendor"
-    total = requests * seconds / min(model.max_concurrency, requests)
+    total = requests * seconds / min(getattr(model, "max_concurrency", 1), requests)
     return f"{in_words(total)} at the pace of its earlier answers"
 
 

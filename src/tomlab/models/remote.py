@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from abc import ABC, abstractmethod
 from typing import Any
 
 from tomlab.errors import InputError
@@ -15,17 +16,27 @@ SHORTEST_KEY = 8  # a shorter one is no secret: servers without one are given an
 NO_KEY = "none"  # for a server that wants none: the clients insist on one
 
 
-class Remote:
-    """Each adapter adds its client (`sdk`, `client_class`), `url`, `key_env` and protocol: `path`,
-    `body` (None: not sent), `read` of `replies.from_json`. Stored answers need neither key nor
-    client.
-    """
+class Remote(ABC):
+    """Each adapter adds its client and protocol. Stored answers need neither key nor client."""
 
+    sdk: Any
+    client_class: type
+    url: str
+    key_env: str
+    path: str
     secret: str | None = None
 
     def __init__(self, spec: OpenAIModel | AnthropicModel):
         self.spec = spec
-        self.client = None
+        self.client: Any = None
+
+    @abstractmethod
+    def body(self, request: Request) -> Payload:
+        """What the protocol says for a request; None: not sent."""
+
+    @abstractmethod
+    def read(self, answer: Any) -> Reply:
+        """The reply in what `replies.from_json` made of an answer."""
 
     def payload(self, request: Request) -> Payload:
         where = {"provider": self.spec.provider, "base_url": self.spec.base_url or self.url}

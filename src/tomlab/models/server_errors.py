@@ -60,8 +60,9 @@ def described(error: Exception) -> str:
     any lost connection that it timed out.
     """
     status = getattr(error, "status_code", None)
-    if status:
-        return f"Error code: {status} - {error.response.text}"
+    response = getattr(error, "response", None)
+    if status and response is not None:
+        return f"Error code: {status} - {response.text}"
     return f"{error} ({error.__cause__})" if error.__cause__ else str(error)
 
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field, TypeAdapter, field_validator, model_validator
 
@@ -12,8 +12,10 @@ from tomlab import params
 from tomlab.errors import InputError
 from tomlab.paths import PACKAGE, PARAMS, from_root
 
-PROTOCOL = "protocol"
-GENERATION, LIKELIHOOD = "generation", "likelihood"  # the ways of asking
+PROTOCOL: Final = "protocol"
+# The ways of asking.
+GENERATION: Final = "generation"
+LIKELIHOOD: Final = "likelihood"
 FILTERED = "filtered"  # the reason why an answer ended, where a vendor's filter took it away
 CHARS_PER_TOKEN = 3  # low on purpose: estimates of cost err on the dear side
 UNLIMITED = 4096  # tokens that an answer without a limit counts for, in cost and tokens a minute
@@ -275,8 +277,8 @@ class Limits(params.Section):
     # What is not kept is asked, or is an error, so that nothing is spent.
     ask: Literal["missing", "never"] = "missing"
     # What may be spent in all at one response store, by whatever asks there.
-    max_cost_usd: float | None = Field(None, ge=0)
-    max_error_share: float = Field(0.02, ge=0, le=1)
+    max_cost_usd: float | None = Field(default=None, ge=0)
+    max_error_share: float = Field(default=0.02, ge=0, le=1)
     give_up_after: params.Size = 20
     answers: tuple[Path, ...] = ()  # folders of kept answers, written as `run.answers`
 

@@ -281,7 +281,7 @@ def _end(db: sqlite3.Connection, key: str, model: str, paid: float) -> None:
         db.execute("UPDATE spent SET usd = usd + ?", [paid])
 
 
-def canonical(request: Mapping) -> str:
+def canonical(request: Mapping | Sequence) -> str:
     """`request` as JSON in one spelling. The order stays: a model answers in that of a schema."""
     return _JSON.encode(request)
 
