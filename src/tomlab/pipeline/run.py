@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 from tomlab import params, paths
 from tomlab.errors import InputError
 from tomlab.models.store import Store
+from tomlab.pipeline import kernels
 
 BUSY = "Another run is under way in this folder. Wait until it has ended, or stop it first."
 
@@ -40,15 +41,16 @@ def main(command: Sequence[str]) -> int:
 
 def run(command: Sequence[str]) -> int:
     """The exit code of `command`. A signal interrupts all its processes, which end in order."""
-    process = subprocess.Popen(command, process_group=0)
+    with kernels.waiting() as variables:
+        process = subprocess.Popen(command, process_group=0, env={**os.environ, **variables})
 
-    def interrupt(*_: object) -> None:
-        with suppress(ProcessLookupError):  # it has ended
-            os.killpg(process.pid, signal.SIGINT)
+        def interrupt(*_: object) -> None:
+            with suppress(ProcessLookupError):  # it has ended
+                os.killpg(process.pid, signal.SIGINT)
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, interrupt)
-    return process.wait()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, interrupt)
+        return process.wait()
 
 
 def spending_since(start: float) -> str:

@@ -52,6 +52,7 @@ def run(source: Path, output: Path, values: Mapping[str, Any]) -> None:
             progress_bar={"desc": str(source), "delay": LONG, "mininterval": LONG},
             cwd=ROOT,
             extra_arguments=KERNEL_OPTIONS,
+            coalesce_streams=True,  # what is printed within one cell is one output
         )
     except PapermillExecutionError as error:
         if error.ename == "InputError":
