@@ -124,6 +124,12 @@ def test_difference_is_paired_over_groups():
     assert 0 < row["ci_low"] <= row["difference"] <= row["ci_high"] < 1
 
 
+def test_tables_of_judges_that_are_put_together_may_repeat_their_index():
+    good = decided(good={"a": "TF", "b": "TF"})
+    poor = decided(poor={"a": "Tf", "b": "tF"})
+    assert only_row(differences(pd.concat([good, poor]), "good"))["judge"] == "poor"
+
+
 def test_difference_is_over_units_that_both_decided():
     row = only_row(differences(decided(good={"a": "TT??"}, poor={"a": "Tt?F"}), "good"))
     assert (row["difference"], row["n"], row["n_groups"]) == (0.5, 2, 1)

@@ -27,8 +27,8 @@ def test_prompts_are_named_once_for_all_methods_that_use_them():
 
 
 def test_code_is_shown_as_text_and_not_as_markup():
-    shown = stages.source(stages.shares)
-    assert "def shares(" in repr(shown)
+    shown = stages.source(stages.prompts)
+    assert "def prompts(" in repr(shown)
     assert "<pre>" in shown.data
 
 
@@ -38,19 +38,6 @@ def test_items_whose_answers_say_the_same_are_listed_with_a_sentence():
     other = pd.DataFrame([item | {"choices": ["It is red.", "It is blue."], "answer": "x"}])
     assert "In 1 of 1 items" in repr(stages.same_keys(same, WORDING))
     assert "In none of 1 items" in repr(stages.same_keys(other, WORDING))
-
-
-def test_shares_have_intervals_over_groups_by_keys():
-    rows = pd.DataFrame({"model": ["m", "m", "n"], "score": [1.0, 0.0, 1.0], "group": [*"aba"]})
-    shares = stages.shares(rows, ["model"], "score", "group").set_index("model")
-    assert shares["value"].to_dict() == {"m": 0.5, "n": 1.0}
-    assert (shares["ci_low"] <= shares["value"]).all()
-    assert shares.loc["m", ["n", "n_groups"]].tolist() == [2, 2]
-
-
-def test_without_rows_shares_have_their_columns():
-    none = pd.DataFrame({"model": [], "score": [], "group": []})
-    assert {"model", "value", "ci_low"} <= {*stages.shares(none, ["model"], "score", "group")}
 
 
 def test_qualities_are_texts_with_intervals_under_their_heads():

@@ -27,6 +27,7 @@ from tomlab.scoring.stats import (
     fewest_trials,
     linear_interval,
     ratio,
+    shares,
 )
 
 
@@ -485,3 +486,16 @@ def test_interval_of_alpha_is_nan_without_two_raters_or_where_nothing_varies():
     equal = pd.DataFrame({"a": [0.0, 1.0] * 40, "b": [0.0, 1.0] * 40})
     for ratings, level in [(alone, "nominal"), (same, "ordinal"), (equal, "nominal")]:
         assert np.isnan(alpha_interval(ratings, level, ratings.index)).all()
+
+
+def test_shares_have_intervals_over_groups_by_keys():
+    rows = pd.DataFrame({"model": ["m", "m", "n"], "score": [1.0, 0.0, 1.0], "group": [*"aba"]})
+    table = shares(rows, ["model"], "score", "group").set_index("model")
+    assert table["value"].to_dict() == {"m": 0.5, "n": 1.0}
+    assert (table["ci_low"] <= table["value"]).all()
+    assert table.loc["m", ["n", "n_groups"]].tolist() == [2, 2]
+
+
+def test_without_rows_shares_have_their_columns():
+    none = pd.DataFrame({"model": [], "score": [], "group": []})
+    assert {"model", "value", "ci_low"} <= {*shares(none, ["model"], "score", "group")}

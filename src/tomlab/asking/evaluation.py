@@ -247,12 +247,12 @@ def requested(
             if question.asked_as != AS_ASKED:  # who guesses guesses anew
                 guess = random.Random(f"{seed}/{question.asked_as}").getrandbits(32)
             reference = benchmark.reference(question.item, question.method, guess)
-        own_seed = seed
+        question_seed = seed
         if is_sampled:
             # With one seed for all questions, the answers of one repeat would go wrong together.
             lot = f"{seed}/{question.item['item_id']}/{question.method}"
-            own_seed = random.Random(lot).getrandbits(30)
-        request = _request(benchmark, question, limits, own_seed, reference, replaced or {})
+            question_seed = random.Random(lot).getrandbits(30)
+        request = _request(benchmark, question, limits, question_seed, reference, replaced or {})
         requests.append(request)
     return requests
 

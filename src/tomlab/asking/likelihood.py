@@ -13,6 +13,7 @@ import pandas as pd
 from tomlab.asking import prompts
 from tomlab.asking.protocol import in_words_of_a_model
 from tomlab.models.specs import GENERATION, LIKELIHOOD, ModelSpec
+from tomlab.records.asked import options_of
 
 
 def is_weighed(method: str) -> bool:
@@ -31,7 +32,6 @@ def is_asked_so(model: ModelSpec, method: str) -> bool:
     return way in getattr(model, "ask_by", (GENERATION,))
 
 
-YES_NO = ("yes", "no")
 Weighed = tuple[tuple[str, tuple[str, ...]], ...]  # prompts with their continuations
 
 
@@ -44,12 +44,12 @@ def weighed(benchmark: Any, item: Mapping, replaced: Mapping[str, str] | None) -
         if hasattr(benchmark, "in_words"):
             words |= benchmark.in_words(item)
         prompt = prompts.filled("techniques/likelihood", replaced, **words)
-        parts = [(prompt, item["choices"] if len(item["choices"]) else YES_NO)]
-    weighed = []
+        parts = [(prompt, options_of(item))]
+    continued = []
     for prompt, options in parts:
         continuations = tuple(f" {option}" for option in options)
-        weighed.append((prompt, continuations))
-    return tuple(weighed)
+        continued.append((prompt, continuations))
+    return tuple(continued)
 
 
 def likeliest(weighed: Weighed, reply: str) -> list[str]:

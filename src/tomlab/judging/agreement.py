@@ -76,7 +76,8 @@ def differences(decisions: pd.DataFrame, best: str) -> pd.DataFrame:
     decided["right"] = (decided["decision"] == decided["truth"]).astype(float)
     wide = decided.pivot(index=["group", "unit"], columns="judge", values="right")
     rows = []
-    for judge in decisions["judge"].drop(decisions.index[decisions["judge"] == best]).unique():
+    others = decisions.loc[decisions["judge"] != best, "judge"].unique()
+    for judge in others:
         pairs = wide.reindex(columns=[best, judge]).dropna()
         gains = (pairs[best] - pairs[judge]).groupby("group").mean()
         interval = stats.cluster_interval(gains, gains.index.to_series(), bounds=stats.DIFFERENCE)

@@ -6,6 +6,15 @@ from typing import Any
 
 from tomlab.records.tidy import REVERSED
 
+YES_NO = ("yes", "no")
+
+
+def options_of(item: Mapping) -> tuple[str, ...]:
+    """The options of a question, shown or understood as "yes" and "no"; none if it is open."""
+    if len(item["choices"]):
+        return tuple(item["choices"])
+    return YES_NO if item["answer"] in YES_NO else ()
+
 
 def as_shown(item: dict, response: Mapping) -> dict:
     """An item with its options in the order in which they were shown for a response."""

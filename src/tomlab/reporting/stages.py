@@ -1,7 +1,8 @@
 """Tables and figures that the pages of a stage show alike for each benchmark."""
 
+import html
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from typing import Any
 
@@ -14,7 +15,6 @@ from tomlab.reporting import draw
 from tomlab.reporting.numbers import cell
 from tomlab.reporting.tables import Shown, show
 from tomlab.scoring import same_keys as likeness
-from tomlab.scoring.stats import Interval, cluster_interval
 
 
 def prompts(names: Iterable[str], replaced: Mapping[str, str], wording: Wording) -> Shown:
@@ -37,7 +37,7 @@ def prompts_of(
 def source(function: Callable) -> Shown:
     """The code of a function, as a reader of a page checks it."""
     code = inspect.getsource(function)
-    return Shown(f"<pre>{code.replace('<', '&lt;')}</pre>", code)
+    return Shown(f"<pre>{html.escape(code, quote=False)}</pre>", code)
 
 
 def same_keys(items: pd.DataFrame, wording: Wording) -> Shown:
@@ -48,18 +48,6 @@ def same_keys(items: pd.DataFrame, wording: Wording) -> Shown:
     if reported:
         sentence = f"{sentence} {reported}"
     return show(pairs.drop(columns="group_id").head(20), wording, sentence)
-
-
-def shares(rows: pd.DataFrame, keys: Sequence[str], column: str, groups: str) -> pd.DataFrame:
-    """The share of rows for which a column holds, with its interval over groups, by other columns.
-
-    keys: these other columns; groups: the column that intervals cluster on.
-    """
-    table = []
-    for values, part in rows.groupby(list(keys), sort=False):
-        interval = cluster_interval(part[column], part[groups])
-        table.append(dict(zip(keys, values, strict=True)) | vars(interval))
-    return pd.DataFrame(table, columns=[*keys, *Interval.__dataclass_fields__])
 
 
 def qualities(agreement: pd.DataFrame, heads: Mapping[str, str]) -> pd.DataFrame:

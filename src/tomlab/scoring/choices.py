@@ -14,7 +14,6 @@ from tomlab.records.tidy import check
 from tomlab.scoring.answers import failed, lost, unanswered
 from tomlab.scoring.visible import visible
 
-YES_NO = ("yes", "no")
 # How the options of items are ordered: by the run's own seed, or as a benchmark's released code
 # draws them (`run.orders_as`).
 OURS = "ours"
@@ -235,13 +234,6 @@ def _plain(text: str) -> str:
     """Its words alone, in lower case."""
     text = re.sub(r"n['’]t\b", " not", text.casefold())
     return " ".join(re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text))
-
-
-def options_of(item: Mapping) -> tuple[str, ...]:
-    """The options of a question, shown or understood as "yes" and "no"; none if it is open."""
-    if len(item["choices"]):
-        return tuple(item["choices"])
-    return YES_NO if item["answer"] in YES_NO else ()
 
 
 def key_of(item: Mapping, text: str, keys: Sequence[str]) -> str:

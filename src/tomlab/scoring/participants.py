@@ -9,7 +9,8 @@ import pandas as pd
 import pandera.pandas as pa
 
 from tomlab.records import files
-from tomlab.scoring.choices import key_of, options_of
+from tomlab.records.asked import options_of
+from tomlab.scoring.choices import key_of
 
 MODEL = "people"  # what stands in the place of a model's name
 FAILED = "no"  # in the column `passed`

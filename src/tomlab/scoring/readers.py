@@ -12,7 +12,7 @@ from types import ModuleType
 import numpy as np
 import pandas as pd
 
-from tomlab.scoring.choices import options_of
+from tomlab.records.asked import options_of
 from tomlab.scoring.cues import readers_of, speakers_of, versions_by_lines, words_of
 from tomlab.scoring.stats import balanced_interval, cluster_interval
 

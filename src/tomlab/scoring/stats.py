@@ -64,6 +64,18 @@ def cluster_interval(values: pd.Series, groups: pd.Series, *, bounds: Bounds = S
     )
 
 
+def shares(rows: pd.DataFrame, keys: Sequence[str], column: str, groups: str) -> pd.DataFrame:
+    """The share of rows for which a column holds, with its interval over groups, by other columns.
+
+    keys: these other columns; groups: the column that intervals cluster on.
+    """
+    table = []
+    for values, part in rows.groupby(list(keys), sort=False):
+        interval = cluster_interval(part[column], part[groups])
+        table.append(dict(zip(keys, values, strict=True)) | vars(interval))
+    return pd.DataFrame(table, columns=[*keys, *Interval.__dataclass_fields__])
+
+
 def balanced_interval(
     values: pd.Series,
     kinds: pd.Series,

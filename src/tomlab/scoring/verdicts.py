@@ -19,6 +19,7 @@ from tomlab import params
 from tomlab.errors import InputError, refuse
 from tomlab.paths import PUBLISHED
 from tomlab.records import files
+from tomlab.scoring import stats
 from tomlab.scoring.paired import holm
 from tomlab.scoring.stats import DIFFERENCE, cluster_interval
 
@@ -112,11 +113,7 @@ def by_item(rows: pd.DataFrame, condition: str) -> pd.DataFrame:
 def shares(rows: pd.DataFrame, condition: str) -> pd.DataFrame:
     """The share right by model and condition, and of `both`, with intervals over items."""
     long = by_item(rows, condition).stack().dropna().rename("right").reset_index()
-    rows = []
-    for (model, level), answers in long.groupby(["model", condition], sort=False):
-        interval = cluster_interval(answers["right"], answers["row"])
-        rows.append({"model": model, condition: level, **vars(interval)})
-    return pd.DataFrame(rows)
+    return stats.shares(long, ["model", condition], "right", "row")
 
 
 def compare_conditions(rows: pd.DataFrame, condition: str, a: str, b: str) -> pd.DataFrame:
