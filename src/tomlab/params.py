@@ -123,6 +123,15 @@ class Evaluation(Section):
     max_tokens: dict[str, Tokens | None]
 
 
+class Settings(Section):
+    """The section of a benchmark that declares none of its own (`settings.py` in its folder)."""
+
+    generation: Section
+    filtering: Section
+    evaluation: Evaluation
+    judges: Section
+
+
 class LabelledAnswers(Section):
     """What people say of answers that a judge decides."""
 
@@ -148,12 +157,15 @@ class AnswersByPeople(Section):
 
 
 class Source(Section):
-    """What a benchmark starts from, and who writes and reads for it."""
+    """What a benchmark starts from, what people said of it, and who writes and reads for it.
+
+    Whatever its notebooks take must be there, see `pipeline.settings`.
+    """
 
     source: GivenPath
-    judgments: GivenPath
-    writer: ModelName
-    reader: ModelName
+    judgments: GivenPath | None = None
+    writer: ModelName | None = None
+    reader: ModelName | None = None
 
 
 class Seeds(Section):

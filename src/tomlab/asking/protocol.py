@@ -9,6 +9,8 @@ from typing import Any, Protocol
 
 import pandas as pd
 
+from tomlab.records.published import Wording
+
 
 class Method(Protocol):
     """How a question is put. One of two calls names as `first` the method of the first call."""
@@ -31,6 +33,7 @@ class Benchmark(Protocol):
     UNIT: str  # the column of items whose groups are asked whole: templates, question sets, stories
     STRATA: tuple[str, ...]  # the columns whose levels give groups in turn, the first before all
     METHODS: Mapping[str, Method]
+    WORDING: Wording  # what pages call the benchmark, its methods and its units
 
     def read_released(self, path: Path | str, /) -> pd.DataFrame:
         """The items of a file or folder in the released format, as by `compose`."""

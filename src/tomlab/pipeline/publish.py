@@ -178,8 +178,7 @@ def _titles(benchmarks: list[str]) -> dict[str, str]:
     """The names of benchmarks as their papers write them."""
     titles = {}
     for benchmark in benchmarks:
-        paper = import_module(f"tomlab.benchmarks.{benchmark}.paper")
-        titles[benchmark] = paper.WORDING.name
+        titles[benchmark] = import_module(f"tomlab.benchmarks.{benchmark}").WORDING.name
     return titles
 
 

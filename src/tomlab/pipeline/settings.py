@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from functools import partial
 from hashlib import file_digest, sha256
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -109,8 +110,8 @@ def _run_problems(content: Mapping[str, Any]) -> list[str]:
 
 
 def _benchmarks() -> list[str]:
-    """The benchmarks that have settings."""
-    return sorted(path.parent.name for path in PACKAGE.glob("benchmarks/*/settings.py"))
+    """The benchmarks that are there."""
+    return sorted(path.parent.name for path in PACKAGE.glob("benchmarks/*/__init__.py"))
 
 
 def _unknown_sections(names: Iterable[Any]) -> list[str]:
@@ -131,11 +132,18 @@ def _benchmark_problems(
     problems = _unknown_sections(sections)
     for name in _benchmarks():
         if name in sections:
-            settings = import_module(f"tomlab.benchmarks.{name}.settings").Settings
             with noting(problems):
-                section = _check_section(settings, content, name)
+                section = _check_section(_settings_of(name), content, name)
                 problems += _unknown_methods(name, section.evaluation, models)
     return problems
+
+
+def _settings_of(benchmark: str) -> type[params.Section]:
+    """What the section of a benchmark may hold: of its `settings.py`, or of all that have none."""
+    module = f"tomlab.benchmarks.{benchmark}.settings"
+    if find_spec(module) is None:
+        return params.Settings
+    return import_module(module).Settings
 
 
 def _unknown_methods(

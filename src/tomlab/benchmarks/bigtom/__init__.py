@@ -15,5 +15,6 @@ from tomlab.benchmarks.bigtom.items.compose import (
     shared_prefix,
 )
 from tomlab.benchmarks.bigtom.metrics import metrics
+from tomlab.benchmarks.bigtom.paper import WORDING
 from tomlab.benchmarks.bigtom.scoring import rule, score
 from tomlab.scoring.visible import reasoning_of

@@ -16,4 +16,5 @@ from tomlab.benchmarks.fantom.items.compose import (
     shared_prefix,
 )
 from tomlab.benchmarks.fantom.metrics import metrics
+from tomlab.benchmarks.fantom.paper import WORDING
 from tomlab.benchmarks.fantom.scoring import reasoning_of, rule, score

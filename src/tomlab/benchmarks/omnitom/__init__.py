@@ -18,5 +18,6 @@ from tomlab.benchmarks.omnitom.items.compose import (
     weighed,
 )
 from tomlab.benchmarks.omnitom.metrics import metrics
+from tomlab.benchmarks.omnitom.paper import WORDING
 from tomlab.benchmarks.omnitom.scoring import rule, score
 from tomlab.scoring.visible import reasoning_of

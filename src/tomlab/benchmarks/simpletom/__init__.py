@@ -17,5 +17,6 @@ from tomlab.benchmarks.simpletom.items.compose import (
 )
 from tomlab.benchmarks.simpletom.items.released import read_released
 from tomlab.benchmarks.simpletom.metrics import metrics
+from tomlab.benchmarks.simpletom.paper import WORDING
 from tomlab.benchmarks.simpletom.scoring import rule, score
 from tomlab.scoring.visible import reasoning_of

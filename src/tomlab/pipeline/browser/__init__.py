@@ -34,9 +34,9 @@ def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> Non
     """Write the pages of benchmarks for what a run's models answered, with verdicts of the judge
     that a calibration chose, if it wrote scores. Errors: `InputError` where a table is missing.
     """
-    wordings = {b: import_module(f"tomlab.benchmarks.{b}.paper").WORDING for b in benchmarks}
-    titles = {name: wording.name for name, wording in wordings.items()}
-    for name, wording in wordings.items():
+    faces = {name: import_module(f"tomlab.benchmarks.{name}") for name in benchmarks}
+    titles = {name: face.WORDING.name for name, face in faces.items()}
+    for name, face in faces.items():
         items = tidy.read("items", paths.result("items", name))
         responses = tidy.of_models("responses", name, models)
         scores = tidy.of_models("scores", name, models)
@@ -45,8 +45,7 @@ def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> Non
             judged_scores = tidy.read("scores", judged)
             scores = pd.concat([judged_scores, scores], ignore_index=True)
             scores = scores.drop_duplicates(tidy.KEY)
-        benchmark = import_module(f"tomlab.benchmarks.{name}")
-        write_page(folder, name, titles, data(benchmark, wording, items, responses, scores))
+        write_page(folder, name, titles, data(face, face.WORDING, items, responses, scores))
 
 
 def write_page(folder: Path, name: str, titles: Mapping[str, str], content: Mapping) -> None:
