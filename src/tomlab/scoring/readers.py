@@ -7,11 +7,13 @@ knows what. What a reader has to learn, it learns from other groups than those i
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pandas as pd
 
+from tomlab import paths
 from tomlab.records.asked import options_of
 from tomlab.scoring.cues import readers_of, speakers_of, versions_by_lines, words_of
 from tomlab.scoring.stats import balanced_interval, cluster_interval
@@ -28,13 +30,45 @@ KEYS = ["kind", "control", "initial_belief", "reader"]
 def reader(
     benchmark: ModuleType, items: pd.DataFrame, method: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The `table` of all readers, and the scores of `NAME`, a model that answers each kind of
-    question as the best reader does. A list names those of whom it says "yes" one by one.
-    """
+    """The `table` of all readers, and the `scores` of the best ones."""
     chosen = choices(benchmark, items, method)
     results = table(chosen)
+    return results, scores(benchmark, items, method, best_answers(chosen, results))
+
+
+def keep(benchmark: ModuleType, items: pd.DataFrame, method: str) -> None:
+    """Write the `table` of all readers and the answers of the best ones, for `kept`."""
+    chosen = choices(benchmark, items, method)
+    results = table(chosen)
+    results_file, answers_file = _files(benchmark.NAME, method)
+    results.to_parquet(paths.writable(results_file))
+    best_answers(chosen, results).to_frame().to_parquet(paths.writable(answers_file))
+
+
+def kept(benchmark: str, method: str) -> tuple[pd.DataFrame, pd.Series]:
+    """What `keep` wrote: the `table` of all readers, the `best_answers`."""
+    results_file, answers_file = _files(benchmark, method)
+    return pd.read_parquet(results_file), pd.read_parquet(answers_file)["text"]
+
+
+def _files(benchmark: str, method: str) -> tuple[Path, Path]:
+    folder = paths.RESULTS / "baselines" / benchmark / "readers"
+    return folder / f"{method}.parquet", folder / f"{method}_answers.parquet"
+
+
+def best_answers(chosen: pd.DataFrame, results: pd.DataFrame) -> pd.Series:
+    """What the best reader of each kind of question chooses, by `item_id`. results: of `table`."""
     best = results.loc[results["best"], ["kind", "reader"]].drop_duplicates()
-    answers = chosen.merge(best).set_index("item_id")["text"].to_dict()
+    return chosen.merge(best).set_index("item_id")["text"]
+
+
+def scores(
+    benchmark: ModuleType, items: pd.DataFrame, method: str, answers: pd.Series
+) -> pd.DataFrame:
+    """The scores of `NAME`, a model that gives the `best_answers`. A list names those of whom it
+    says "yes" one by one.
+    """
+    answers = answers.to_dict()
     questions = benchmark.asked(items, method).to_dict("records")
     knowers = set()
     for item in questions:
@@ -51,7 +85,7 @@ def reader(
             response = benchmark.reference(item | {"answer": answer}, method, 0)["gold"]
             rows.append({"item_id": item["item_id"], "response": response})
     responses = pd.DataFrame(rows).assign(model=NAME, method=method)
-    return results, benchmark.score(items, responses)
+    return benchmark.score(items, responses)
 
 
 def table(chosen: pd.DataFrame) -> pd.DataFrame:
