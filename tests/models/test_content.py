@@ -12,10 +12,8 @@ THOUGHT = {"type": "thinking", "thinking": "Perhaps (A)."}
 ANSWER = {"type": "text", "text": "(B)"}
 REFUSAL = {"type": "refusal", "refusal": "I can't."}
 FORMS = {
-    "text": ("(B)", "(B)"),
     "nothing": (None, None),
     "thinking alone": ([THOUGHT], ""),
-    "a text in two": ([{"type": "text", "text": "("}, {"type": "text", "text": "B)"}], "(B)"),
     "two texts": ([ANSWER, THOUGHT, ANSWER], "(B)\n(B)"),
     "no type": ([{"text": "Perhaps (A).", "thought": True}, {"text": "(B)"}], "(B)"),
     "response": (
@@ -56,7 +54,6 @@ def test_reasons_are_known_in_every_vendors_words_and_no_other(reason, words):
 @pytest.mark.parametrize(
     ("record", "repeat"),
     [
-        ({"epoch": 1}, 0),
         ({"metadata": {"trial": "first", "epoch": 2}}, 1),
         ({"sample": "3"}, 3),
         ({"trial": 2.0}, 2),

@@ -53,11 +53,6 @@ THINKS = {"temperature": None, "thinking_tokens": 100, "reasoning_effort": "low"
 THINKS["extra_body"] = {"top_k": 5}
 COMPLETION = {"max_tokens_field": "max_completion_tokens", "system_role": "developer"}
 BODIES = {
-    "chat": (
-        "openai",
-        {"temperature": 0.7},
-        {"messages": system("system"), "max_tokens": 10, "temperature": 0.7, **CHAT_FORM},
-    ),
     "chat that thinks": (
         "openai",
         THINKS | COMPLETION,
@@ -71,11 +66,11 @@ BODIES = {
     ),
     "chat without a system role": (
         "openai",
-        {"system_role": "joined"},
+        {"system_role": "joined", "temperature": 0.7},
         {
             "messages": [{"role": "user", "content": f"{SYSTEM}\n\nWho?"}],
             "max_tokens": 10,
-            "temperature": 0.0,
+            "temperature": 0.7,
             **CHAT_FORM,
         },
     ),

@@ -4,7 +4,7 @@ import pytest
 
 from faulty_server import GOOD, Act
 from tomlab.errors import InputError
-from tomlab.models.specs import Price, Reply
+from tomlab.models.specs import Reply
 from tomlab.models.store import Store, row
 from toy_models import question, run_in_a_process, toy, until_asked
 
@@ -33,27 +33,17 @@ def opened(store):
 # Prices
 
 
-@pytest.mark.parametrize(
-    ("price", "usd"),
-    [
-        ({"cached_input": 1, "cache_write": 5}, 100 * 4 + 600 * 1 + 300 * 5 + 100 * 10),
-        ({}, 1000 * 4 + 100 * 10),
-        ({"batch": 0.5}, (1000 * 4 + 100 * 10) / 2),
-    ],
-)
-def test_tokens_from_the_cache_and_in_batches_have_prices(price, usd):
-    declared = Price(input=4, output=10, **price)
-    counted = {"cached": 600, "written": 300, "batched": "batch" in price}
-    assert declared.usd(1000, 100, **counted) == pytest.approx(usd / 1e6)
-
-
-def test_answer_costs_what_its_tokens_do_and_at_worst_all_of_its_prompt_is_written():
-    price = {"input": 3_000_000, "output": 0, "cached_input": 300_000, "cache_write": 3_750_000}
-    spec = toy("anthropic", "http://localhost:1", price=price)
-    worst = spec.worst_case(question("x" * 30))
-    assert worst == pytest.approx(10 * 3.75)
-    counted = Reply("b", "stop", 10, 1, {}, 8, 2)
-    assert spec.cost_of(counted, worst) == pytest.approx(8 * 0.3 + 2 * 3.75)
+@pytest.mark.parametrize("batch", [False, True])
+def test_answer_costs_what_its_tokens_do_and_at_worst_all_of_its_prompt_is_written(batch):
+    price = {"input": 4e6, "output": 10e6, "cached_input": 1e6, "cache_write": 5e6, "batch": 0.5}
+    spec = toy("anthropic", "http://localhost:1", price=price, batch=batch)
+    worst = spec.worst_case(question("x" * 30, max_tokens=1))
+    without_limit = spec.worst_case(question("x" * 30, max_tokens=None))
+    cost = spec.cost_of(Reply("b", "stop", 10, 1, {}, 6, 3), worst)
+    factor = 0.5 if batch else 1
+    assert worst == pytest.approx((10 * 5 + 1 * 10) * factor)
+    assert without_limit == pytest.approx((10 * 5 + 4096 * 10) * factor)
+    assert cost == pytest.approx((1 * 4 + 6 * 1 + 3 * 5 + 1 * 10) * factor)
 
 
 # The ledger
@@ -101,14 +91,14 @@ def test_processes_that_ask_two_models_keep_to_one_limit(faulty_server, store, s
 
 
 def test_limit_counts_earlier_runs_and_a_larger_one_goes_on(faulty_server, ask, store, spending):
-    options = {"price": DOLLAR_A_TOKEN, "max_concurrency": 1}
-    ask(2, max_cost_usd=30, **options)
+    faulty_server.default = Act(wait=0.1)  # so that others wait for room
+    ask(2, price=DOLLAR_A_TOKEN, max_cost_usd=30)
     message = rf"\$21.0000 of limits.max_cost_usd = 30.0 are spent or under way at {store}"
     for _ in range(2):
         with pytest.raises(InputError, match=rf"{message}\. 3 of 6 answers"):
-            ask(6, max_cost_usd=30, **options)
+            ask(6, price=DOLLAR_A_TOKEN, max_cost_usd=30)
     assert len(faulty_server.asked) == 3
-    ask(6, max_cost_usd=60, **options)
+    ask(6, price=DOLLAR_A_TOKEN, max_cost_usd=60)
     assert len(faulty_server.asked) == 6
     assert spending() == (42, 0, 0)
 

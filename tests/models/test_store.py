@@ -1,15 +1,12 @@
 """The response store keeps what it is given, under a key that tells any two requests apart."""
 
-import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tomlab.models.providers import provider
 from tomlab.models.specs import Reply, Request, model_spec
-from tomlab.models.store import Store, canonical, request_key, row
+from tomlab.models.store import Store, request_key, row
 
 REQUEST = Request(
     messages=({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Who?"}),
@@ -67,17 +64,3 @@ def test_key_changes_with_every_option_that_shapes_the_answer_and_no_other():
     plain = key(OPENAI, REQUEST)
     assert key({**OPENAI, **how_it_is_reached}, REQUEST) == plain
     assert key(OPENAI, replace(REQUEST, reference={"gold": "Mara"})) == plain
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-)
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.dictionaries(st.text(), JSON))
-def test_canonical_text_gives_the_request_back_as_it_was_sent(request):
-    again = json.loads(canonical(request))
-    assert again == request
-    assert canonical(again) == canonical(request)
