@@ -7,13 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
 from faulty_server import FaultyServer
 from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, ModelSpec, Request, Response, model_spec
-
-CLIENTS = pytest.mark.parametrize("client", ["openai", "anthropic"])
 
 
 def question(text: str, *, system: str = "", max_tokens: int = 10, **fields) -> Request:

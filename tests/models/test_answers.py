@@ -126,13 +126,6 @@ def test_value_that_no_answer_has_is_named_with_file_and_row(column, value, path
     assert len(answers.look_up([folder], [rows[0]["key"]])) == 1
 
 
-def test_a_file_that_pandas_wrote_is_read(path):
-    answers.write([answer(n) | {"cost": None} for n in range(4)], path)
-    before = rows(path)
-    pd.read_parquet(path).to_parquet(path)
-    assert rows(path) == before
-
-
 def test_file_without_answers_is_refused(path, folder):
     path.write_bytes(b"no parquet")
     with pytest.raises(InputError, match=r"toy.parquet: cannot be read as a whole Parquet"):

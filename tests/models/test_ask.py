@@ -8,11 +8,8 @@ import pytest
 
 from faulty_server import (
     BROKEN,
-    BUSY,
-    COMPLETION_TOKENS,
     DROPPED,
     GOOD,
-    PROMPT_TOKENS,
     Act,
     FaultyServer,
     good_answer,
@@ -21,7 +18,7 @@ from tomlab.errors import InputError
 from tomlab.models import ask as asking
 from tomlab.models import remote
 from tomlab.models.embedded import SMOLLM2
-from tomlab.models.specs import Reply, model_spec
+from tomlab.models.specs import model_spec
 from toy_models import answers, question, questions, run_in_a_process, texts, toy, until_asked
 
 KEY = "sk-not-to-be-seen-anywhere"
@@ -35,14 +32,6 @@ def keyed(ask, monkeypatch):
 
 
 # Faults that pass, and faults that stay
-
-
-def test_busy_server_is_asked_again_when_it_said(client, faulty_server, ask):
-    faulty_server.script = [BUSY]
-    [response] = ask([question("Who?")], client)
-    first, second = faulty_server.asked
-    assert second.at - first.at >= float(BUSY.headers["Retry-After"])
-    assert response.reply == Reply(good_answer("Who?"), "stop", PROMPT_TOKENS, COMPLETION_TOKENS)
 
 
 @pytest.mark.parametrize(("fault", "message"), [(BROKEN, "500"), (DROPPED, "onnect")])
@@ -81,17 +70,19 @@ def test_run_gives_up_after_so_many_failures_in_a_row(client, faulty_server, ask
 # Before anything is spent
 
 
-def test_rejected_key_stops_the_run_before_anything_is_asked(client, faulty_server, keyed):
-    faulty_server.key = "another"
-    with pytest.raises(InputError, match=f"{faulty_server.url}.* does not accept the key"):
+@pytest.mark.parametrize(
+    ("server", "message"),
+    [
+        ({"key": "another"}, r"http://\S+ does not accept the key"),
+        ({"models": ["toy-large"]}, "no model 'toy' at .* it has: toy-large"),
+    ],
+)
+def test_wrong_key_or_model_stops_the_run_before_anything_is_asked(
+    client, server, message, faulty_server, keyed
+):
+    vars(faulty_server).update(server)
+    with pytest.raises(InputError, match=message):
         keyed(2, client)
-    assert faulty_server.asked == []
-
-
-def test_unknown_model_is_shown_with_those_there_are(client, faulty_server, ask):
-    faulty_server.models = ["toy-large", "toy-small"]
-    with pytest.raises(InputError, match=r"no model 'toy'.*it has: toy-large, toy-small"):
-        ask(2, client)
     assert faulty_server.asked == []
 
 

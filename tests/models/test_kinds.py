@@ -157,7 +157,6 @@ def test_keys_of_entries_are_what_they_were():
     o3 = {"temperature": None, "max_tokens_field": "max_completion_tokens"}
     o3 |= {"thinking_tokens": 8000, "reasoning_effort": "medium", "system_role": "developer"}
     entries = {
-        "c60572d7": {"provider": "openai", "model": "toy"},
         "66346d42": {"provider": "openai", "model": "o3", **o3, "extra_body": {"top_k": 1}},
         "3101df96": {"provider": "anthropic", "model": "toy", **thinks},
     }

@@ -19,12 +19,6 @@ from toy_models import answers, questions, texts, toy
 url, store, count = sys.argv[1:]
 print(texts(answers(questions(int(count)), toy("openai", url, max_retries=0), store)))
 """
-OPENER = """
-import sys
-from tomlab.models.store import Store
-sys.stdin.readline()
-Store(sys.argv[1])
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -35,22 +29,6 @@ def aside(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     monkeypatch.setenv("TMPDIR", str(folder))
     return folder
-
-
-@pytest.fixture
-def put_aside(store, aside):
-    """Let a store fail to take answers, at a dollar each; their files."""
-
-    def put(count: int) -> list:
-        with Store(store) as opened:
-            for n in range(count):
-                opened.reserve({f"k{n}": 1.0}, "toy", None)
-                answer = row(f"k{n}", "toy", {"asked": n}, Reply("b", "stop", 1, 1), 1.0, 0.1)
-                with pytest.raises(StoreError), files_up_to(4000):
-                    opened.put(answer)
-        return [*aside.iterdir()]
-
-    return put
 
 
 # Disks
@@ -80,36 +58,24 @@ def test_full_disk_is_noticed_before_anything_is_asked(faulty_server, ask):
     assert len(faulty_server.asked) == 1
 
 
-def test_processes_that_open_a_store_at_once_book_a_rescued_answer_once(
-    put_aside, aside, store, spending
+def test_rescued_answers_are_booked_once_even_if_a_run_died_while_it_took_them_in(
+    store, aside, spending
 ):
-    assert len(put_aside(10)) == 10
-    openers = [run_in_a_process(OPENER, store) for _ in range(4)]
-    for opener in openers:
-        opener.stdin.write("\n")
-        opener.stdin.flush()
-    outputs = [opener.communicate(timeout=60) for opener in openers]
-    assert [opener.returncode for opener in openers] == [0] * 4, outputs
-    assert spending() == (10, 0, 0)
+    keys = ["k", "l"]
     with Store(store) as opened:
-        assert len(opened.replies(f"k{n}" for n in range(10))) == 10
-    assert not [*aside.iterdir()]
-
-
-def test_run_that_died_after_it_took_an_answer_in_does_not_book_it_twice(put_aside, spending):
-    [file] = put_aside(1)
-    content = file.read_bytes()
+        opened.reserve(dict.fromkeys(keys, 1.0), "toy", None)
+        for key in keys:
+            answer = row(key, "toy", {"asked": key}, Reply("b", "stop", 1, 1), 1.0, 0.1)
+            with pytest.raises(StoreError), files_up_to(4000):
+                opened.put(answer)
+    contents = {file: file.read_bytes() for file in aside.iterdir()}
     for _ in range(2):
-        file.write_bytes(content)
-        assert spending() == (1, 0, 0)
-
-
-def test_file_without_an_answer_is_named_and_left_alone(put_aside, store):
-    [file] = put_aside(1)
-    file.write_bytes(b"")
-    with pytest.raises(StoreError, match=rf"{file.name}: .*remove it"):
-        Store(store)
-    assert file.exists()
+        for file, content in contents.items():
+            file.write_bytes(content)
+        assert spending() == (2, 0, 0)
+    with Store(store) as opened:
+        assert len(opened.replies(keys)) == 2
+    assert not [*aside.iterdir()]
 
 
 def test_store_that_is_removed_stops_the_run_and_costs_no_later_answer(
