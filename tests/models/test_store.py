@@ -54,7 +54,6 @@ def test_key_changes_with_every_option_that_shapes_the_answer_and_no_other():
         {"temperature": None},
         {"max_tokens_field": "max_completion_tokens"},
         {"thinking_tokens": 100},
-        {"system_role": "developer"},
         {"reasoning_effort": "low"},
         {"extra_body": {"top_k": 5}},
     ]

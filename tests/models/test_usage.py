@@ -35,7 +35,6 @@ VENDORS = {
         Usage(69, 10, 64),
     ),
     "no prompt's": ({"completion_tokens": 10, "total_tokens": 110}, Usage(100, 10)),
-    "as fractions": ({"prompt_tokens": 100.0, "completion_tokens": 10.0}, Usage(100, 10)),
     "half": ({"completion_tokens": 10, "cached_tokens": 5}, Usage(0, 10)),
     "text": ({"prompt_tokens": "many", "completion_tokens": [2]}, Usage()),
     "nothing": (None, Usage()),
