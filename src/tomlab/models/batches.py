@@ -66,26 +66,6 @@ class Batch:
     id: str | None = None  # the vendor's; None until it was heard of
 
 
-class BatchFile:
-    """All batches in which a model was asked at a store, in JSON."""
-
-    def __init__(self, path: Path):
-        self.path = path
-
-    def load(self) -> list[Batch]:
-        if not self.path.exists():
-            return []
-        return [Batch(**fields) for fields in json.loads(self.path.read_text())]
-
-    def save(self, batches: Collection[Batch]) -> None:
-        partial = self.path.with_suffix(".partial")
-        with partial.open("w") as file:
-            json.dump([asdict(batch) for batch in batches], file)
-            file.flush()
-            os.fsync(file.fileno())  # a power cut forgets nothing
-        partial.replace(self.path)
-
-
 class _Asking:
     """The state of one call of `ask`."""
 
@@ -97,7 +77,7 @@ class _Asking:
             self.vendor = OpenAIBatches(run.adapter)
         else:
             self.vendor = AnthropicBatches(run.adapter)
-        self.file = BatchFile(Path(f"{run.store.path}.{run.model.name}.batches.json"))
+        self.file = Path(f"{run.store.path}.{run.model.name}.batches.json")
         self.batches: list[Batch] = []
         self.missed: set[str] = set()  # names of batches that a look at the vendor's list missed
         self.answered: dict[str, int] = {}  # by name, as the vendor counts
@@ -109,31 +89,41 @@ class _Asking:
         missing = self.run.missing.keys()
         return [batch for batch in self.batches if not missing.isdisjoint(batch.keys)]
 
+    def save(self) -> None:
+        """Write all batches in which the model was asked at the store to the file."""
+        partial = self.file.with_suffix(".partial")
+        with partial.open("w") as file:
+            json.dump([asdict(batch) for batch in self.batches], file)
+            file.flush()
+            os.fsync(file.fileno())  # a power cut forgets nothing
+        partial.replace(self.file)
+
     def show(self) -> None:
         """Tell how far the batches are; of Anthropic's that is known when they are over."""
         batches = self.under_way
         status = ""
-        self.run.left = ""
+        self.run.at_vendor = ""
         if batches:
             asked = sum(len(batch.keys) for batch in batches)
             answered = sum(self.answered.get(batch.name, 0) for batch in batches)
             status = f"{len(batches)} batches go on at the vendor, "
             status += f"{answered:,} of {asked:,} requests answered"
-            self.run.left = f"; {status} ({self.file.path}); the next run takes them up"
+            self.run.at_vendor = f"; {status} ({self.file}); the next run takes them up"
         self.run.bar.set_postfix_str(f"{status} {self.run.spent_so_far()}")
 
     async def step(self) -> None:
         """Store what came back, and send what waits and is in no batch."""
         run = self.run
         run.take(run.store.replies(run.missing))  # which others asked meanwhile
-        self.batches = self.file.load()
+        if self.file.exists():
+            self.batches = [Batch(**fields) for fields in json.loads(self.file.read_text())]
         run.store.lose(run.model.name, [batch.name for batch in self.batches])
         for batch in self.under_way:
             if batch.id is None:
                 await self._find(batch)
             else:
                 await self._look(batch)
-        self.file.save(self.batches)
+        self.save()
         if run.stopped:
             return
         await self._send_waiting()
@@ -161,7 +151,7 @@ class _Asking:
             return False
         batch = Batch(name, time.time(), keys)
         self.batches.append(batch)
-        self.file.save(self.batches)
+        self.save()
         try:
             batch.id = await self.vendor.create([part[key] for key in keys])
         except Exception as error:
@@ -170,7 +160,7 @@ class _Asking:
                 self._forget(batch)
             raise
         finally:
-            self.file.save(self.batches)
+            self.save()
         return len(keys) == len(part)
 
     def _forget(self, batch: Batch) -> None:

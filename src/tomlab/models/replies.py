@@ -30,7 +30,7 @@ class FilteredError(Exception):
 
     def __init__(self, message: str, reply: Reply | None = None):
         super().__init__(f"by the vendor's content filter, {message}")
-        self.reply = reply or Reply("", "other")
+        self.reply = reply or Reply("", "other", is_counted=False)
 
 
 def reply(text: str | None, finish: Any, usage: Usage, **origin: Any) -> Reply:
