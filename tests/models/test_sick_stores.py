@@ -77,6 +77,10 @@ def test_rescued_answers_are_booked_once_even_if_a_run_died_while_it_took_them_i
         assert len(opened.replies(keys)) == 2
     assert not [*aside.iterdir()]
 
+    file.write_text("")
+    with pytest.raises(StoreError, match=rf"{file.name}: .*remove it"):
+        Store(store)
+
 
 def test_store_that_is_removed_stops_the_run_and_costs_no_later_answer(
     faulty_server, ask, store, aside
