@@ -2,7 +2,6 @@
 
 import json
 import math
-from itertools import pairwise
 
 import httpx2
 import pytest
@@ -133,26 +132,20 @@ def test_an_odd_item_costs_that_item_alone(faulty_server, store):
     assert "nan" in not_finite
 
 
-TEXT = st.text("ab ", min_size=1, max_size=8)
+TOKENS = st.lists(st.text("ab ", min_size=1, max_size=3), min_size=1, max_size=4)
 
 
 @settings(max_examples=50)
-@given(st.data(), TEXT, TEXT)
-def test_however_a_text_is_cut_into_tokens_the_continuation_is_located(data, prompt, option):
-    def cut(text):
-        cuts = data.draw(st.sets(st.integers(1, max(len(text) - 1, 1))))
-        ends = sorted({0, *cuts, len(text)})
-        return [text[begin:end] for begin, end in pairwise(ends)]
-
-    tokens_before = ["<s>", *cut(prompt)]
-    tokens_behind = cut(option)
-    tokens = [*tokens_before, *tokens_behind, data.draw(st.sampled_from([option, prompt, "a"]))]
-    logs = [-float(n) for n in range(len(tokens))]
-    logprobs = from_json(json.dumps({"tokens": tokens, "token_logprobs": logs}))
-    total, n = likelihood._behind(logprobs, prompt, option)
-    assert n <= len(tokens_behind)
+@given(TOKENS, TOKENS, TOKENS)
+def test_however_a_text_is_cut_into_tokens_the_continuation_is_located(before, behind, new):
+    prompt = "".join(before)
+    option = "".join(behind)
+    tokens = ["<s>", *before, *behind, "".join(new)]
+    logprobs = [-float(n) for n in range(len(tokens))]
+    repeats = from_json(json.dumps({"tokens": tokens, "token_logprobs": logprobs}))
+    total, n = likelihood._behind(repeats, prompt, option)
+    assert n <= len(behind)
     # Where a prompt and its continuation overlap, such as "a" and "aa", there are two readings.
     if f"{prompt}{option}".find(prompt, 1) < 0:
-        begin = len(tokens_before)
-        assert total == math.fsum(logs[begin : begin + len(tokens_behind)])
-        assert n == len(tokens_behind)
+        begin = 1 + len(before)
+        assert (total, n) == (sum(logprobs[begin:-1]), len(behind))

@@ -173,25 +173,28 @@ class _Asking:
         it is ours; until all that is listed has some, nothing is asked again.
         """
         ids = {known_batch.id for known_batch in self.batches}
-        is_told = True
+        all_are_over = True
         async for listed in self.vendor.batches.list(limit=100):  # the newest first
             if self.vendor.made(listed) < batch.sent - SKEW:
                 break
             if listed.id in ids:
                 continue
             if self.vendor.end_of(listed) is None:
-                is_told = False
-                continue
-            async for key, _ in self.vendor.results(listed):
-                if key in batch.keys:
-                    batch.id = listed.id
-                    return
-                if key:
-                    break
-        if is_told and batch.name in self.missed:
+                all_are_over = False
+            elif await self._is_ours(listed, batch):
+                batch.id = listed.id
+                return
+        if all_are_over and batch.name in self.missed:
             self._forget(batch)
-        elif is_told:
+        elif all_are_over:
             self.missed.add(batch.name)
+
+    async def _is_ours(self, listed: Any, batch: Batch) -> bool:
+        """Whether the first result of a listed batch is of a request in this one."""
+        async for key, _ in self.vendor.results(listed):
+            if key:  # the line is whole
+                return key in batch.keys
+        return False
 
     async def _look(self, batch: Batch) -> None:
         """Store the results of a batch that is over, as far as this run asks for them."""
