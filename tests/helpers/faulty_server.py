@@ -67,7 +67,7 @@ class FaultyServer:
 
     models: what it lists; aliases: what it knows besides; it answers for any. key: if set, the only
     one it lets in; others are turned away with a message that repeats theirs, as some servers do.
-    asked: the questions so far; most_at_once: the most that were open at the same time.
+    asked: the questions so far; n_asked: how many; most_at_once: the most that were open together.
     headers: of everything that came in, questions or not; names in lower case.
     listing: what is done in place of the list of models. moved: the URL of another server, to which
     everything is redirected. drips_after: what follows this in a reply comes a byte at a time.
@@ -86,6 +86,10 @@ class FaultyServer:
         self.asked: list[Asked] = []
         self.headers: list[Mapping[str, str]] = []
         self.most_at_once = self._at_once = 0
+
+    @property
+    def n_asked(self) -> int:
+        return len(self.asked)
 
     def __enter__(self) -> Self:
         self._loop, ready = asyncio.new_event_loop(), threading.Event()

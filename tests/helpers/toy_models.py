@@ -53,6 +53,6 @@ def run_in_a_process(code: str, *arguments: object) -> subprocess.Popen:
 
 def until_asked(count: int, server: FaultyServer, process: subprocess.Popen) -> None:
     """Wait until a process has asked a server so many questions."""
-    while len(server.asked) < count:
+    while server.n_asked < count:
         assert process.poll() is None
         time.sleep(0.02)

@@ -189,7 +189,7 @@ def test_kept_answers_are_not_asked_and_the_rest_is(faulty_server, ask, store, f
     answers.write([row for row in rows(path) if "Question 5?" not in row["request"]], path)
     store.unlink()
     second = ask(6, answers=(folder,))
-    assert len(faulty_server.asked) == 6 + 1
+    assert faulty_server.n_asked == 6 + 1
     assert [response.reply for response in second] == [response.reply for response in first]
     assert [response.cached for response in second] == [True] * 5 + [False]
 

@@ -42,7 +42,7 @@ def test_lasting_fault_is_an_error_that_is_asked_again_next_time(
     [failed] = ask(1, client)
     assert failed.reply is None
     assert message in failed.error
-    assert len(faulty_server.asked) == 2  # once, and one retry
+    assert faulty_server.n_asked == 2  # once, and one retry
 
     faulty_server.default = GOOD
     [response] = ask(1, client)
@@ -62,9 +62,9 @@ def test_run_gives_up_after_so_many_failures_in_a_row(client, faulty_server, ask
     faulty_server.script = [BROKEN, GOOD, BROKEN, BROKEN, BROKEN]
     with pytest.raises(InputError, match=r"3 requests failed in a row.*500.*1 of 9 answers"):
         ask(9, client, max_retries=0, max_concurrency=1, give_up_after=3)
-    assert len(faulty_server.asked) == 5
+    assert faulty_server.n_asked == 5
     ask(9, client)
-    assert len(faulty_server.asked) == 5 + 8
+    assert faulty_server.n_asked == 5 + 8
 
 
 # Before anything is spent
@@ -83,7 +83,7 @@ def test_wrong_key_or_model_stops_the_run_before_anything_is_asked(
     vars(faulty_server).update(server)
     with pytest.raises(InputError, match=message):
         keyed(2, client)
-    assert faulty_server.asked == []
+    assert not faulty_server.asked
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_identical_requests_are_asked_once_and_answered_in_their_order(client, f
     ask([question("b")], client)
     responses = ask([question(text) for text in "abac"], client)
     assert texts(responses) == [good_answer(text) for text in "abac"]
-    assert len(faulty_server.asked) == 3
+    assert faulty_server.n_asked == 3
 
 
 def test_no_more_questions_are_open_than_declared(client, faulty_server, ask):
@@ -235,14 +235,14 @@ def test_killed_run_asks_only_for_what_is_missing(faulty_server, ask, store):
     until_asked(10, faulty_server, process)
     process.kill()
     process.communicate()
-    count = len(faulty_server.asked)
+    count = faulty_server.n_asked
 
     faulty_server.default = GOOD
     responses = ask(40)
     n_cached = sum(response.cached for response in responses)
     assert texts(responses) == [good_answer(f"Question {n}?") for n in range(40)]
     assert n_cached >= count - 2  # those that were open at the moment
-    assert len(faulty_server.asked) == count + 40 - n_cached
+    assert faulty_server.n_asked == count + 40 - n_cached
 
 
 # The embedded engine

@@ -1,4 +1,4 @@
-"""What was spent at a store: booked with each answer, held to by all who ask there, kill or no kill."""
+"""What was spent at a store: booked with each answer, and a limit for all who ask there."""
 
 import pytest
 
@@ -86,7 +86,7 @@ def test_processes_that_ask_two_models_keep_to_one_limit(faulty_server, store, s
     processes = [run_in_a_process(ASKER, faulty_server.url, store, name, 100) for name in names]
     errors = [process.communicate(timeout=60)[1] for process in processes]
     assert all("max_cost_usd = 100" in error for error in errors)
-    assert spending() == (7 * len(faulty_server.asked), 0, 0)
+    assert spending() == (7 * faulty_server.n_asked, 0, 0)
     assert 80 < spending().answers <= 100
 
 
@@ -97,9 +97,9 @@ def test_limit_counts_earlier_runs_and_a_larger_one_goes_on(faulty_server, ask, 
     for _ in range(2):
         with pytest.raises(InputError, match=rf"{message}\. 3 of 6 answers"):
             ask(6, price=DOLLAR_A_TOKEN, max_cost_usd=30)
-    assert len(faulty_server.asked) == 3
+    assert faulty_server.n_asked == 3
     ask(6, price=DOLLAR_A_TOKEN, max_cost_usd=60)
-    assert len(faulty_server.asked) == 6
+    assert faulty_server.n_asked == 6
     assert spending() == (42, 0, 0)
 
 
@@ -116,6 +116,6 @@ def test_limit_holds_over_a_kill_and_requests_under_way_count_as_spent(faulty_se
     message = r"\$55.0000 \(\$20.0000 of it under way when a run was killed\)"
     with pytest.raises(InputError, match=message):
         ask(requests, price=DOLLAR_A_TOKEN, max_cost_usd=60)
-    assert len(faulty_server.asked) == 7
+    assert faulty_server.n_asked == 7
     ask(requests, price=DOLLAR_A_TOKEN, max_cost_usd=100)
-    assert len(faulty_server.asked) == 11
+    assert faulty_server.n_asked == 11

@@ -1,4 +1,4 @@
-"""A reply is an answer only if all speaks for it; else it failed, or a content filter took it away."""
+"""Replies: which are answers, which failed, and which a content filter took away."""
 
 import json
 
@@ -173,7 +173,7 @@ def test_failed_request_is_not_kept_and_asked_again(client, act, cause, faulty_s
     assert replies == {answered.request_key: answered.reply}
     [again, _] = ask(2, client)
     assert again.reply.text == good_answer("Question 0?")
-    assert len(faulty_server.asked) == 3
+    assert faulty_server.n_asked == 3
 
 
 @pytest.mark.parametrize(
@@ -193,5 +193,5 @@ def test_filtered_answers_are_paid_asked_again_and_do_not_end_a_run(
         assert response.filtered
         assert response.reply is None
         assert response.error.startswith("FilteredError: by the vendor's content filter")
-    assert len(faulty_server.asked) == 4  # nor is any tried again at once
+    assert faulty_server.n_asked == 4  # nor is any tried again at once
     assert spending().answers > 0

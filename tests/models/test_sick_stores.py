@@ -39,14 +39,14 @@ def test_disk_that_fills_up_in_mid_run_costs_no_answer(faulty_server, ask, store
     Store(store)
     with pytest.raises(InputError) as failed, files_up_to(200_000):
         ask(100, max_concurrency=4)
-    n_paid = len(faulty_server.asked)
+    n_paid = faulty_server.n_asked
     n_kept = n_paid - len([*aside.iterdir()])
     assert 4 < n_paid < 60
     assert f"what came back is in {aside}, for the next run" in str(failed.value)
     assert f"{n_kept} of 100 answers are kept" in str(failed.value)
 
     responses = ask(100)
-    assert len(faulty_server.asked) == 100
+    assert faulty_server.n_asked == 100
     assert sum(response.cached for response in responses) == n_paid
     assert not [*aside.iterdir()]
 
@@ -55,7 +55,7 @@ def test_full_disk_is_noticed_before_anything_is_asked(faulty_server, ask):
     ask(1)
     with pytest.raises(StoreError, match=r"store\.sqlite: .*writable.*space"), files_up_to(0):
         ask(3)
-    assert len(faulty_server.asked) == 1
+    assert faulty_server.n_asked == 1
 
 
 def test_rescued_answers_are_booked_once_even_if_a_run_died_while_it_took_them_in(
@@ -94,12 +94,12 @@ def test_store_that_is_removed_stops_the_run_and_costs_no_later_answer(
     faulty_server.on_asked = remove
     with pytest.raises(InputError, match=rf"{store.name}: it was removed.*for the next run"):
         ask(60, max_concurrency=4)
-    n_asked = len(faulty_server.asked)
+    n_asked = faulty_server.n_asked
     n_aside = len([*aside.iterdir()])
     assert n_asked < 30
     assert n_aside
     assert len(texts(ask(60))) == 60
-    assert len(faulty_server.asked) == 60 + n_asked - n_aside
+    assert faulty_server.n_asked == 60 + n_asked - n_aside
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_two_processes_ask_each_question_once_and_get_the_same(faulty_server, st
     outputs = [process.communicate() for process in processes]
     assert [process.returncode for process in processes] == [0, 0], outputs
     assert outputs[0][0] == outputs[1][0]
-    assert len(faulty_server.asked) == len({asked.text for asked in faulty_server.asked}) == 40
+    assert faulty_server.n_asked == len({asked.text for asked in faulty_server.asked}) == 40
 
 
 def test_process_that_waits_says_for_whom_and_asks_the_rest_when_that_is_killed(
@@ -144,7 +144,7 @@ def test_process_that_waits_says_for_whom_and_asks_the_rest_when_that_is_killed(
     first.kill()
     second.communicate(timeout=30)
     assert second.returncode == 0
-    assert len(faulty_server.asked) == 9 + 12 - 5
+    assert faulty_server.n_asked == 9 + 12 - 5
     first.communicate()
 
 

@@ -23,7 +23,7 @@ from tomlab.errors import InputError
 from tomlab.models import server_errors, specs
 from tomlab.models.providers import by_prefix
 from tomlab.models.remote import Payload, Remote
-from tomlab.models.replies import FilteredError, NoAnswerError, Told, form_of, from_json
+from tomlab.models.replies import FilteredError, NoAnswerError, JsonObject, form_of, from_json
 from tomlab.models.run import Run
 from tomlab.models.specs import Reply, Request
 from tomlab.models.turns import alone
@@ -321,7 +321,7 @@ class OpenAIBatches(Batches):
         return [content(id) for id in (batch.output_file_id, batch.error_file_id) if id]
 
     def answer(self, result: Any) -> Any:
-        response = result.response or Told()
+        response = result.response or JsonObject()
         status = response.status_code
         if status == 200 and not result.error:
             return response.body
@@ -360,7 +360,7 @@ class AnthropicBatches(Batches):
         outcome = result.result
         if outcome.type == "succeeded":
             return outcome.message
-        error = (outcome.error or Told()).error or Told(type=outcome.type)
+        error = (outcome.error or JsonObject()).error or JsonObject(type=outcome.type)
         raise _fault(error, None, error.type != "invalid_request_error")
 
 

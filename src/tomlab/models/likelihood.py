@@ -15,7 +15,7 @@ from typing import Any
 import openai
 
 from tomlab.errors import InputError
-from tomlab.models.replies import NoAnswerError, Told, form_of, from_json, refuse_error
+from tomlab.models.replies import NoAnswerError, JsonObject, form_of, from_json, refuse_error
 from tomlab.models.specs import LIKELIHOOD, Reply, Request
 from tomlab.models.usage import usage_of
 
@@ -79,7 +79,7 @@ async def by_echo(
         with form_of(answer):
             choices = sorted(answer.choices, key=lambda choice: choice.index)
             refuse_error(*choices)
-            logprobs = [choice.logprobs or Told() for choice in choices]
+            logprobs = [choice.logprobs or JsonObject() for choice in choices]
             is_repeated = any(logs.tokens for logs in logprobs)
         if not is_repeated:
             raise InputError(

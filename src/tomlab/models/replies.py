@@ -73,7 +73,7 @@ def _counted(text: str, reason: str, usage: Usage, origin: dict[str, Any]) -> Re
     )
 
 
-class Told(SimpleNamespace):
+class JsonObject(SimpleNamespace):
     """A JSON object: what it has is an attribute, what it has not is None."""
 
     def __getattr__(self, _: str) -> None:
@@ -85,7 +85,7 @@ def from_json(text: str | bytes) -> Any:
     what came in place of JSON.
     """
     try:
-        return json.loads(text, object_hook=lambda fields: Told(**fields))
+        return json.loads(text, object_hook=lambda fields: JsonObject(**fields))
     except (ValueError, RecursionError):
         raise NoAnswerError(f"expected JSON as the reply, found: {text[:300]!r}") from None
 
