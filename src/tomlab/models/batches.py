@@ -23,7 +23,7 @@ from tomlab.errors import InputError
 from tomlab.models import server_errors, specs
 from tomlab.models.providers import by_prefix
 from tomlab.models.remote import Payload, Remote
-from tomlab.models.replies import FilteredError, NoAnswerError, JsonObject, form_of, from_json
+from tomlab.models.replies import FilteredError, JsonObject, NoAnswerError, form_of, from_json
 from tomlab.models.run import Run
 from tomlab.models.specs import Reply, Request
 from tomlab.models.turns import alone

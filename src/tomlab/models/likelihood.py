@@ -15,7 +15,7 @@ from typing import Any
 import openai
 
 from tomlab.errors import InputError
-from tomlab.models.replies import NoAnswerError, JsonObject, form_of, from_json, refuse_error
+from tomlab.models.replies import JsonObject, NoAnswerError, form_of, from_json, refuse_error
 from tomlab.models.specs import LIKELIHOOD, Reply, Request
 from tomlab.models.usage import usage_of
 
