@@ -26,15 +26,12 @@ class Act:
     """What is done with one question; unless told otherwise it is answered well.
 
     text: the answer (default: `good_answer`); finish: in the words of OpenAI's chat protocol;
-    thinking: what the model thought before; cached: tokens of the prompt that were read from a
-    cache; body: sent in place of a whole reply; drop: the connection is closed without a reply.
+    body: sent in place of a whole reply; drop: the connection is closed without a reply.
     """
 
     status: int = 200
     text: str | None = None
     finish: str = "stop"
-    thinking: str = ""
-    cached: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
     body: str | None = None
     drop: bool = False
@@ -45,8 +42,6 @@ GOOD = Act()
 BUSY = Act(status=429, headers={"Retry-After": "1"})
 BROKEN = Act(status=500)
 DROPPED = Act(drop=True)
-MALFORMED = Act(body='{"choices": [{"message": {"cont')
-NO_CHOICES = Act(body='{"id": "x"}')
 
 
 @dataclass(frozen=True)
@@ -72,11 +67,10 @@ class FaultyServer:
 
     models: what it lists; aliases: what it knows besides; it answers for any. key: if set, the only
     one it lets in; others are turned away with a message that repeats theirs, as some servers do.
-    asked: the questions so far; most_at_once: the most that were open at the same time.
+    asked: the questions so far; n_asked: how many; most_at_once: the most that were open together.
     headers: of everything that came in, questions or not; names in lower case.
     listing: what is done in place of the list of models. moved: the URL of another server, to which
     everything is redirected. drips_after: what follows this in a reply comes a byte at a time.
-    endless: sent again and again behind the head of a reply, without an end; sent: so many bytes.
     on_asked: called with the number of questions so far, before each is answered.
     """
 
@@ -88,11 +82,14 @@ class FaultyServer:
         self.listing: Act | None = None
         self.moved = ""
         self.drips_after: bytes | None = None
-        self.endless, self.sent = b"", 0
         self.on_asked: Callable[[int], object] | None = None
         self.asked: list[Asked] = []
         self.headers: list[Mapping[str, str]] = []
         self.most_at_once = self._at_once = 0
+
+    @property
+    def n_asked(self) -> int:
+        return len(self.asked)
 
     def __enter__(self) -> Self:
         self._loop, ready = asyncio.new_event_loop(), threading.Event()
@@ -123,13 +120,6 @@ class FaultyServer:
                 reply = await self._answer(*await _read(reader))
                 if reply is None:
                     break
-                if self.endless:
-                    head, _, _ = reply.partition(b"Content-Length")
-                    writer.write(head + b"Connection: close\r\n\r\n")
-                    while True:
-                        writer.write(self.endless)
-                        self.sent += len(self.endless)
-                        await writer.drain()
                 if self.drips_after:
                     head, mark, reply = reply.partition(self.drips_after)
                     writer.write(head + mark)
@@ -188,7 +178,6 @@ def _body(act: Act, asked: Asked) -> str:
 
 def _completion(act: Act, text: str) -> dict:
     message = {"role": "assistant", "content": text}
-    message |= {"reasoning_content": act.thinking} if act.thinking else {}
     return {
         "object": "chat.completion",
         "created": 0,
@@ -197,42 +186,36 @@ def _completion(act: Act, text: str) -> dict:
             "prompt_tokens": PROMPT_TOKENS,
             "completion_tokens": COMPLETION_TOKENS,
             "total_tokens": PROMPT_TOKENS + COMPLETION_TOKENS,
-            "prompt_tokens_details": {"cached_tokens": act.cached},
         },
     }
 
 
 def _response(act: Act, text: str) -> dict:
-    summary = {"type": "summary_text", "text": act.thinking}
-    thought = {"type": "reasoning", "id": "r", "summary": [summary]}
-    said = {"type": "output_text", "text": text, "annotations": []}
-    message = {"type": "message", "id": "m", "role": "assistant", "content": [said]}
+    part = {"type": "output_text", "text": text, "annotations": []}
+    message = {"type": "message", "id": "m", "role": "assistant", "content": [part]}
     return {
         "object": "response",
         "created_at": 0,
-        "output": [thought] * bool(act.thinking) + [message] * bool(text),
+        "output": [message] if text else [],
         "status": "completed" if act.finish == "stop" else "incomplete",
         "incomplete_details": {"reason": _INCOMPLETE.get(act.finish)},
         "usage": {
             "input_tokens": PROMPT_TOKENS,
             "output_tokens": COMPLETION_TOKENS,
             "total_tokens": PROMPT_TOKENS + COMPLETION_TOKENS,
-            "input_tokens_details": {"cached_tokens": act.cached},
         },
     }
 
 
 def _message(act: Act, text: str) -> dict:
-    thought = {"type": "thinking", "thinking": act.thinking, "signature": "x"}
-    said = {"type": "text", "text": text}
+    part = {"type": "text", "text": text}
     return {
         "type": "message",
         "role": "assistant",
-        "content": [thought] * bool(act.thinking) + [said] * bool(text),
+        "content": [part] if text else [],
         "stop_reason": _STOP_REASON[act.finish],
         "usage": {
-            "input_tokens": PROMPT_TOKENS - act.cached,
-            "cache_read_input_tokens": act.cached,
+            "input_tokens": PROMPT_TOKENS,
             "output_tokens": COMPLETION_TOKENS,
         },
     }

@@ -4,14 +4,12 @@ import asyncio
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
-import pytest
-
+from faulty_server import FaultyServer
 from tomlab.models.ask import ask
 from tomlab.models.specs import Limits, ModelSpec, Request, Response, model_spec
-
-CLIENTS = pytest.mark.parametrize("client", ["openai", "anthropic"])
 
 
 def question(text: str, *, system: str = "", max_tokens: int = 10, **fields) -> Request:
@@ -51,3 +49,10 @@ def run_in_a_process(code: str, *arguments: object) -> subprocess.Popen:
         "text": True,
     }
     return subprocess.Popen(command, env=env, **streams)
+
+
+def until_asked(count: int, server: FaultyServer, process: subprocess.Popen) -> None:
+    """Wait until a process has asked a server so many questions."""
+    while server.n_asked < count:
+        assert process.poll() is None
+        time.sleep(0.02)

@@ -6,7 +6,7 @@ import re
 import pytest
 import yaml
 
-from faulty_server import Act, FaultyServer
+from faulty_server import Act
 from tomlab.asking.evaluation import evaluate, plan
 from tomlab.benchmarks import bigtom
 from tomlab.errors import InputError
@@ -15,14 +15,9 @@ from tomlab.models.providers import provider
 from tomlab.models.specs import Limits, model_spec
 from tomlab.models.store import request_key
 from tomlab.paths import DATA, ROOT
-from toy_models import CLIENTS, answers, question, toy
+from toy_models import answers, question, texts, toy
 
 RESPONSES = {"endpoint": "responses"}
-KINDS = pytest.mark.parametrize(
-    ("client", "options"),
-    [("openai", {}), ("openai", RESPONSES), ("anthropic", {})],
-    ids=["chat", "responses", "anthropic"],
-)
 SYSTEM = "Answer with one letter."
 SCHEMA = {"type": "object", "properties": {"answer": {"type": "string"}}}
 FORM = {"name": "answer", "schema": SCHEMA, "strict": True}
@@ -31,24 +26,19 @@ THINKING = {"type": "enabled", "budget_tokens": 100}
 USER = {"role": "user", "content": "Who?"}
 
 
-@KINDS
-def test_one_real_model_says_the_same_by_each_protocol(client, options, embedded_server, store):
-    spec = toy(client, embedded_server, model=gguf_path(SMOLLM2).stem, **options)
-    chat = toy("openai", embedded_server, model=gguf_path(SMOLLM2).stem)
-    item = question("What is the capital of France?", system="You are brief.", max_tokens=12)
-    [response] = answers([item], spec, store)
-    [by_chat] = answers([item], chat, store)
-    assert response.reply.text.strip()
-    assert response.reply.text == by_chat.reply.text
-    assert response.reply.prompt_tokens == by_chat.reply.prompt_tokens > 20
-    assert 0 < response.reply.completion_tokens <= 12
-
-
-@CLIENTS  # at its endpoint `responses` this server says `completed` of it
-def test_real_answer_that_was_cut_off_says_so(client, embedded_server, store):
-    spec = toy(client, embedded_server, model=gguf_path(SMOLLM2).stem)
-    [response] = answers([question("Tell me a long story.", max_tokens=3)], spec, store)
-    assert response.reply.finish_reason == "length"
+def test_one_real_model_says_the_same_by_each_protocol(embedded_server, store):
+    requests = [question("What is the capital of France?", system="Be brief.", max_tokens=12)]
+    model = gguf_path(SMOLLM2).stem
+    replies = []
+    for client, options in [("openai", {}), ("openai", RESPONSES), ("anthropic", {})]:
+        spec = toy(client, embedded_server, model=model, **options)
+        [response] = answers(requests, spec, store)
+        replies.append(response.reply)
+    chat, responses, anthropic = replies
+    assert chat == responses == anthropic
+    assert chat.text.strip()
+    assert chat.prompt_tokens > 20
+    assert 0 < chat.completion_tokens <= 12
 
 
 # What is sent
@@ -58,48 +48,35 @@ def system(role: str) -> list[dict]:
     return [{"role": role, "content": SYSTEM}, USER]
 
 
-JOINED = {"role": "user", "content": f"{SYSTEM}\n\nWho?"}
-THINKS = {"temperature": None, "thinking_tokens": 100, "extra_body": {"top_k": 5}}
+CHAT_FORM = {"response_format": {"type": "json_schema", "json_schema": FORM}}
+THINKS = {"temperature": None, "thinking_tokens": 100, "reasoning_effort": "low"}
+THINKS["extra_body"] = {"top_k": 5}
+COMPLETION = {"max_tokens_field": "max_completion_tokens", "system_role": "developer"}
 BODIES = {
-    "chat": (
-        "openai",
-        {},
-        {
-            "messages": system("system"),
-            "max_tokens": 10,
-            "temperature": 0.0,
-            "response_format": {"type": "json_schema", "json_schema": FORM},
-        },
-    ),
     "chat that thinks": (
         "openai",
-        {
-            **THINKS,
-            "max_tokens_field": "max_completion_tokens",
-            "system_role": "developer",
-            "reasoning_effort": "low",
-        },
+        THINKS | COMPLETION,
         {
             "messages": system("developer"),
             "max_completion_tokens": 110,
             "reasoning_effort": "low",
-            "response_format": {"type": "json_schema", "json_schema": FORM},
             "top_k": 5,
+            **CHAT_FORM,
         },
     ),
     "chat without a system role": (
         "openai",
         {"system_role": "joined", "temperature": 0.7},
         {
-            "messages": [JOINED],
+            "messages": [{"role": "user", "content": f"{SYSTEM}\n\nWho?"}],
             "max_tokens": 10,
             "temperature": 0.7,
-            "response_format": {"type": "json_schema", "json_schema": FORM},
+            **CHAT_FORM,
         },
     ),
     "responses": (
         "openai",
-        {**RESPONSES, **THINKS, "reasoning_effort": "low"},
+        RESPONSES | THINKS,
         {
             "instructions": SYSTEM,
             "input": [USER],
@@ -110,31 +87,9 @@ BODIES = {
             "top_k": 5,
         },
     ),
-    "responses without a system role": (
-        "openai",
-        {**RESPONSES, "system_role": "user"},
-        {
-            "input": system("user"),
-            "max_output_tokens": 10,
-            "temperature": 0.0,
-            "text": {"format": {"type": "json_schema", **FORM}},
-            "store": False,
-        },
-    ),
     "anthropic": (
         "anthropic",
-        {},
-        {
-            "system": SYSTEM,
-            "messages": [USER],
-            "max_tokens": 10,
-            "temperature": 0.0,
-            "output_config": {"format": JSON_SCHEMA},
-        },
-    ),
-    "anthropic that thinks": (
-        "anthropic",
-        {**THINKS, "thinking": THINKING, "reasoning_effort": "low"},
+        {**THINKS, "thinking": THINKING},
         {
             "system": SYSTEM,
             "messages": [USER],
@@ -148,12 +103,10 @@ BODIES = {
 
 
 @pytest.mark.parametrize(("client", "options", "body"), BODIES.values(), ids=BODIES)
-def test_body_is_what_the_entry_declares(client, options, body, faulty_server, store):
-    spec = toy(client, faulty_server.url, **options)
-    [response] = answers([question("Who?", system=SYSTEM, schema=SCHEMA)], spec, store)
+def test_body_is_what_the_entry_declares(client, options, body, faulty_server, ask):
+    [response] = ask([question("Who?", system=SYSTEM, schema=SCHEMA)], client, **options)
     [asked] = faulty_server.asked
     assert asked.body == {"model": "toy", **body}
-    assert asked.path.endswith(provider(spec).path)
     assert response.reply.text.startswith("You asked:")
 
 
@@ -170,15 +123,26 @@ def test_protocol_that_demands_a_limit_says_so(kind):
 
 
 def test_long_prefix_is_a_block_that_the_vendor_may_keep():
-    prefix = "A long conversation. " * 250
     adapter = provider(toy("anthropic", "http://localhost:1"))
-    [message] = adapter.wire(question(f"{prefix}Who?", shared_prefix=prefix))["messages"]
-    assert message["content"] == [
+
+    def content(prefix: str) -> list | str:
+        [message] = adapter.wire(question(f"{prefix}Who?", shared_prefix=prefix))["messages"]
+        return message["content"]
+
+    prefix = "A long conversation. " * 250
+    assert content(prefix) == [
         {"type": "text", "text": prefix, "cache_control": {"type": "ephemeral"}},
         {"type": "text", "text": "Who?"},
     ]
-    short = adapter.wire(question("Short. Who?", shared_prefix="Short. "))
-    assert short["messages"] == [{"role": "user", "content": "Short. Who?"}]
+    assert content("Short. ") == "Short. Who?"
+
+
+def test_baseline_says_what_its_benchmark_prepared(store):
+    spec = model_spec("gold", {"gold": {"provider": "baseline", "model": "gold"}})
+    requests = [question("Who?", reference={"gold": name}) for name in ("Mara", "Noor")]
+    assert texts(answers(requests, spec, store)) == ["Mara", "Noor"]
+    with pytest.raises(InputError, match="prepares no 'gold' answers"):
+        answers([question("Who?")], spec, store)
 
 
 def test_entries_of_the_page_are_good_ones():
@@ -188,38 +152,27 @@ def test_entries_of_the_page_are_good_ones():
     assert kinds == {"openai", "anthropic", "embedded", "baseline"}
 
 
-def test_keys_of_entries_without_the_newer_options_are_what_they_were():
-    asked = question("Who?", system="S", schema={"type": "object"})
+def test_key_of_an_entry_is_what_it_was():
     thinks = {"thinking": {"type": "enabled", "budget_tokens": 1024}, "thinking_tokens": 1024}
-    o3 = {"temperature": None, "max_tokens_field": "max_completion_tokens"}
-    o3 |= {"thinking_tokens": 8000, "reasoning_effort": "medium", "system_role": "developer"}
-    entries = {
-        "c60572d7": {"provider": "openai", "model": "toy"},
-        "66346d42": {"provider": "openai", "model": "o3", **o3, "extra_body": {"top_k": 1}},
-        "3101df96": {"provider": "anthropic", "model": "toy", **thinks},
-        "d4bdd883": {"provider": "anthropic", "model": "toy"},
-    }
-    for key, entry in entries.items():
-        spec = model_spec("toy", {"toy": entry})
-        whole = {"provider": spec.provider, **provider(spec).payload(asked)}
-        assert request_key(whole).startswith(key)
+    entry = {"provider": "anthropic", "model": "toy", **thinks}
+    adapter = provider(model_spec("toy", {"toy": entry}))
+    payload = adapter.payload(question("Who?", system="S", schema={"type": "object"}))
+    assert request_key(payload).startswith("3101df96")
 
 
 # In an evaluation
 
 
-def test_filtered_answers_are_refused_in_the_scores_and_let_a_run_end(
-    faulty_server: FaultyServer, store
-):
-    items = bigtom.read_released(DATA / "bigtom" / "bigtom.csv").head(8)
+def test_filtered_answer_is_refused_in_the_scores_and_lets_a_run_end(faulty_server, store):
+    items = bigtom.read_released(DATA / "bigtom" / "bigtom.csv").head(2)
     spec = toy("openai", faulty_server.url, max_concurrency=1)
     faulty_server.script = [Act(finish="content_filter"), Act(text="Answer: a)")]
-    asked = plan(bigtom, items, spec, ["0-shot"])[:4]
+    asked = plan(bigtom, items, spec, ["0-shot"])[:2]
     limits = Limits(max_error_share=0)
     responses = asyncio.run(evaluate(bigtom, asked, spec, store=store, limits=limits))
-    [row] = responses[responses["error"].notna()].to_dict("records")
-    assert row["finish_reason"] == "filtered"
-    assert "content filter" in row["error"]
-    scores = bigtom.score(items, responses)
-    [scored] = scores[scores["item_id"] == row["item_id"]].to_dict("records")
-    assert (scored["outcome"], scored["score"]) == ("refused", 0)
+    filtered = responses["finish_reason"] == "filtered"
+    assert filtered.sum() == 1
+    assert responses.loc[filtered, "error"].str.contains("content filter").all()
+    item_id = responses.loc[filtered, "item_id"].item()
+    scores = bigtom.score(items, responses).set_index("item_id")
+    assert scores.loc[item_id, ["outcome", "score"]].tolist() == ["refused", 0]

@@ -90,12 +90,11 @@ def read(path: Path, keys: Collection[str] | None = None) -> Iterator[list[dict]
         for batch in file.iter_batches(AT_ONCE, columns=SCHEMA.names):
             numbers = pa.array(range(first, first + len(batch)))
             first += len(batch)
+            batch = batch.append_column("number", numbers)
             if wanted is not None:
-                is_wanted = pc.is_in(batch["key"], wanted)
-                batch = batch.filter(is_wanted)
-                numbers = numbers.filter(is_wanted)
+                batch = batch.filter(pc.is_in(batch["key"], wanted))
             rows = batch.to_pylist()
-            numbered = dict(zip(numbers.to_pylist(), rows, strict=True))
+            numbered = {row.pop("number"): row for row in rows}
             checked(_ROWS.validate_python, numbered, f"{path}: answers by number")
             if rows:
                 yield rows

@@ -46,18 +46,18 @@ async def ask(
     if model.provider == "baseline":  # it says what it was given: nothing to look up or to limit
         replies = [Reply(adapter.payload(request)["says"], "stop") for request in requests]
         return [Response(key, reply) for key, reply in zip(keys, replies, strict=True)]
-    with Store(store) as responses:
-        run = Run(model, limits, adapter, responses, dict(zip(keys, requests, strict=True)))
-        run.take(responses.replies(keys))
+    with Store(store) as opened:
+        run = Run(model, limits, adapter, opened, dict(zip(keys, requests, strict=True)))
+        run.take(opened.replies(keys))
         run.take(answers.look_up(limits.answers, run.missing.keys()))
         if run.missing:
             _check(run)
         # Before anything is asked: what came before a run stopped was asked by this stage too.
         pairs = zip(keys, requests, strict=True)
-        responses.used((key, stage(), request.purpose) for key, request in pairs)
+        opened.used((key, stage(), request.purpose) for key, request in pairs)
         if run.missing:
             await _ask_for_missing(run, progress)
-    return [run.done[key] for key in keys]
+    return [run.responses[key] for key in keys]
 
 
 def _check(run: Run) -> None:
@@ -106,7 +106,7 @@ async def _show(run: Run, way: Callable[[Run], Awaitable[None]], progress: bool)
     await run.adapter.check()
     with tqdm(
         total=len(run.requests),
-        initial=len(run.done),
+        initial=len(run.responses),
         file=stream,
         disable=not progress,
         desc=run.model.name,
@@ -124,7 +124,7 @@ def _announcement(run: Run) -> str:
         cost = f"at most ${sum(map(run.model.worst_case, missing)):,.2f}"
     duration = pace.announcement(run.store, run.limits.answers, run.model, len(missing))
     text = (
-        f"{stage()} {run.model.name}: {len(run.requests):,} requests, {len(run.done):,} kept; "
+        f"{stage()} {run.model.name}: {len(run.requests):,} requests, {len(run.responses):,} kept; "
         f"{len(missing):,} are asked now: about {tokens:,.0f} tokens of prompts; {cost}; {duration}"
     )
     return text.lstrip()

@@ -23,7 +23,7 @@ from tomlab.errors import InputError
 from tomlab.models import server_errors, specs
 from tomlab.models.providers import by_prefix
 from tomlab.models.remote import Payload, Remote
-from tomlab.models.replies import FilteredError, NoAnswerError, Told, form_of, from_json
+from tomlab.models.replies import FilteredError, JsonObject, NoAnswerError, form_of, from_json
 from tomlab.models.run import Run
 from tomlab.models.specs import Reply, Request
 from tomlab.models.turns import alone
@@ -66,26 +66,6 @@ class Batch:
     id: str | None = None  # the vendor's; None until it was heard of
 
 
-class BatchFile:
-    """All batches in which a model was asked at a store, in JSON."""
-
-    def __init__(self, path: Path):
-        self.path = path
-
-    def load(self) -> list[Batch]:
-        if not self.path.exists():
-            return []
-        return [Batch(**fields) for fields in json.loads(self.path.read_text())]
-
-    def save(self, batches: Collection[Batch]) -> None:
-        partial = self.path.with_suffix(".partial")
-        with partial.open("w") as file:
-            json.dump([asdict(batch) for batch in batches], file)
-            file.flush()
-            os.fsync(file.fileno())  # a power cut forgets nothing
-        partial.replace(self.path)
-
-
 class _Asking:
     """The state of one call of `ask`."""
 
@@ -97,7 +77,7 @@ class _Asking:
             self.vendor = OpenAIBatches(run.adapter)
         else:
             self.vendor = AnthropicBatches(run.adapter)
-        self.file = BatchFile(Path(f"{run.store.path}.{run.model.name}.batches.json"))
+        self.file = Path(f"{run.store.path}.{run.model.name}.batches.json")
         self.batches: list[Batch] = []
         self.missed: set[str] = set()  # names of batches that a look at the vendor's list missed
         self.answered: dict[str, int] = {}  # by name, as the vendor counts
@@ -109,31 +89,41 @@ class _Asking:
         missing = self.run.missing.keys()
         return [batch for batch in self.batches if not missing.isdisjoint(batch.keys)]
 
+    def save(self) -> None:
+        """Write all batches in which the model was asked at the store to the file."""
+        partial = self.file.with_suffix(".partial")
+        with partial.open("w") as file:
+            json.dump([asdict(batch) for batch in self.batches], file)
+            file.flush()
+            os.fsync(file.fileno())  # a power cut forgets nothing
+        partial.replace(self.file)
+
     def show(self) -> None:
         """Tell how far the batches are; of Anthropic's that is known when they are over."""
         batches = self.under_way
         status = ""
-        self.run.left = ""
+        self.run.at_vendor = ""
         if batches:
             asked = sum(len(batch.keys) for batch in batches)
             answered = sum(self.answered.get(batch.name, 0) for batch in batches)
             status = f"{len(batches)} batches go on at the vendor, "
             status += f"{answered:,} of {asked:,} requests answered"
-            self.run.left = f"; {status} ({self.file.path}); the next run takes them up"
+            self.run.at_vendor = f"; {status} ({self.file}); the next run takes them up"
         self.run.bar.set_postfix_str(f"{status} {self.run.spent_so_far()}")
 
     async def step(self) -> None:
         """Store what came back, and send what waits and is in no batch."""
         run = self.run
         run.take(run.store.replies(run.missing))  # which others asked meanwhile
-        self.batches = self.file.load()
+        if self.file.exists():
+            self.batches = [Batch(**fields) for fields in json.loads(self.file.read_text())]
         run.store.lose(run.model.name, [batch.name for batch in self.batches])
         for batch in self.under_way:
             if batch.id is None:
                 await self._find(batch)
             else:
                 await self._look(batch)
-        self.file.save(self.batches)
+        self.save()
         if run.stopped:
             return
         await self._send_waiting()
@@ -161,7 +151,7 @@ class _Asking:
             return False
         batch = Batch(name, time.time(), keys)
         self.batches.append(batch)
-        self.file.save(self.batches)
+        self.save()
         try:
             batch.id = await self.vendor.create([part[key] for key in keys])
         except Exception as error:
@@ -170,7 +160,7 @@ class _Asking:
                 self._forget(batch)
             raise
         finally:
-            self.file.save(self.batches)
+            self.save()
         return len(keys) == len(part)
 
     def _forget(self, batch: Batch) -> None:
@@ -183,25 +173,28 @@ class _Asking:
         it is ours; until all that is listed has some, nothing is asked again.
         """
         ids = {known_batch.id for known_batch in self.batches}
-        is_told = True
+        all_are_over = True
         async for listed in self.vendor.batches.list(limit=100):  # the newest first
             if self.vendor.made(listed) < batch.sent - SKEW:
                 break
             if listed.id in ids:
                 continue
             if self.vendor.end_of(listed) is None:
-                is_told = False
-                continue
-            async for key, _ in self.vendor.results(listed):
-                if key in batch.keys:
-                    batch.id = listed.id
-                    return
-                if key:
-                    break
-        if is_told and batch.name in self.missed:
+                all_are_over = False
+            elif await self._is_ours(listed, batch):
+                batch.id = listed.id
+                return
+        if all_are_over and batch.name in self.missed:
             self._forget(batch)
-        elif is_told:
+        elif all_are_over:
             self.missed.add(batch.name)
+
+    async def _is_ours(self, listed: Any, batch: Batch) -> bool:
+        """Whether the first result of a listed batch is of a request in this one."""
+        async for key, _ in self.vendor.results(listed):
+            if key:  # the line is whole
+                return key in batch.keys
+        return False
 
     async def _look(self, batch: Batch) -> None:
         """Store the results of a batch that is over, as far as this run asks for them."""
@@ -328,7 +321,7 @@ class OpenAIBatches(Batches):
         return [content(id) for id in (batch.output_file_id, batch.error_file_id) if id]
 
     def answer(self, result: Any) -> Any:
-        response = result.response or Told()
+        response = result.response or JsonObject()
         status = response.status_code
         if status == 200 and not result.error:
             return response.body
@@ -367,7 +360,7 @@ class AnthropicBatches(Batches):
         outcome = result.result
         if outcome.type == "succeeded":
             return outcome.message
-        error = (outcome.error or Told()).error or Told(type=outcome.type)
+        error = (outcome.error or JsonObject()).error or JsonObject(type=outcome.type)
         raise _fault(error, None, error.type != "invalid_request_error")
 
 

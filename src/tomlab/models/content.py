@@ -23,7 +23,9 @@ _REASONS = {
         image_safety language_safety""",
     "other": "tool_calls tool_use tool_call function_call pause_turn",
 }
-_REASON_OF = {word: reason for reason, words in _REASONS.items() for word in words.split()}
+_REASON_OF: dict[str, str] = {}
+for _reason, _words in _REASONS.items():
+    _REASON_OF |= dict.fromkeys(_words.split(), _reason)
 # The fields of a record that number its repeats, and the number of the first repeat.
 _REPEATS = {"sample": 0, "repeat": 0, "trial": 0, "epoch": 1}
 # What stands in the place of an error where there is none.

@@ -54,8 +54,10 @@ def start_server(
     path = gguf_path(model)
     params.model.path = str(path)
     params.model_alias = {path.stem}
-    params.n_ctx, params.n_parallel = context, 1
-    params.cache_prompt, params.cache_ram_mib = False, 0
+    params.n_ctx = context
+    params.n_parallel = 1
+    params.cache_prompt = False
+    params.cache_ram_mib = 0
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
     params.hostnames = ["127.0.0.1"]
     params.verbosity = -1

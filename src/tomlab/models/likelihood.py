@@ -15,7 +15,7 @@ from typing import Any
 import openai
 
 from tomlab.errors import InputError
-from tomlab.models.replies import NoAnswerError, Told, form_of, from_json, refuse_error
+from tomlab.models.replies import JsonObject, NoAnswerError, form_of, from_json, refuse_error
 from tomlab.models.specs import LIKELIHOOD, Reply, Request
 from tomlab.models.usage import usage_of
 
@@ -71,7 +71,6 @@ async def by_echo(
     """
     weights = []
     read = 0
-    is_counted = True
     for prompt, options in request.weighed:
         body = {"model": model, "prompt": [prompt + option for option in options], "echo": True}
         # One token is the least that can be asked for; it is thrown away.
@@ -80,7 +79,7 @@ async def by_echo(
         with form_of(answer):
             choices = sorted(answer.choices, key=lambda choice: choice.index)
             refuse_error(*choices)
-            logprobs = [choice.logprobs or Told() for choice in choices]
+            logprobs = [choice.logprobs or JsonObject() for choice in choices]
             is_repeated = any(logs.tokens for logs in logprobs)
         if not is_repeated:
             raise InputError(
@@ -90,10 +89,8 @@ async def by_echo(
         with form_of(answer):
             pairs = zip(logprobs, options, strict=True)
             weights.append([_behind(logs, prompt, option) for logs, option in pairs])
-        prompt_tokens = usage_of(answer.usage).prompt
-        is_counted = is_counted and prompt_tokens > 0
-        read += prompt_tokens
-    return _reply(weights, read, is_counted=is_counted)
+        read += usage_of(answer.usage).prompt
+    return _reply(weights, read)
 
 
 def _behind(logprobs: Any, prompt: str, option: str) -> Weight:
@@ -125,7 +122,7 @@ async def _post(client: openai.AsyncOpenAI, path: str, body: Mapping[str, Any]) 
     return answer
 
 
-def _reply(weights: list[list[Weight]], read: int, *, is_counted: bool = True) -> Reply:
+def _reply(weights: list[list[Weight]], read: int) -> Reply:
     """The log-likelihoods as JSON, by prompt and continuation. Errors: `NoAnswerError` for what is
     no likelihood.
     """
@@ -135,4 +132,4 @@ def _reply(weights: list[list[Weight]], read: int, *, is_counted: bool = True) -
             if not math.isfinite(likelihood):
                 raise NoAnswerError(f"found {likelihood} as the logarithm of a likelihood")
             tokens += n
-    return Reply(json.dumps(weights), LIKELIHOOD, read, tokens, is_counted=is_counted)
+    return Reply(json.dumps(weights), LIKELIHOOD, read, tokens, is_counted=read > 0)

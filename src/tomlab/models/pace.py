@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import pyarrow.parquet as pq
+import pandas as pd
 
+from tomlab.models import answers
 from tomlab.models.specs import ModelSpec
 from tomlab.models.store import Store
 
-MINUTE, HOUR, DAY = 60, 3600, 86400
+MINUTE = 60
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
 
 
 def announcement(store: Store, folders: Sequence[Path], model: ModelSpec, requests: int) -> str:
@@ -24,17 +27,15 @@ def announcement(store: Store, folders: Sequence[Path], model: ModelSpec, reques
 
 def seconds_per_answer(store: Store, folders: Sequence[Path], name: str) -> float | None:
     """The mean time of a model's answers in the store, or else in the folders of kept answers."""
-    query = "SELECT COUNT(*), TOTAL(seconds) FROM responses WHERE model = ? AND seconds > 0"
-    [(answers, total)] = store.all(query, name)
-    if answers:
-        return total / answers
-    times = []
-    for folder in folders:
-        for path in sorted(folder.glob(f"*/{name}.parquet")):
-            if "seconds" in pq.read_schema(path).names:
-                column = pq.read_table(path, columns=["seconds"])["seconds"]
-                times += [seconds for seconds in column.to_pylist() if seconds]
-    return sum(times) / len(times) if times else None
+    query = "SELECT AVG(seconds) FROM responses WHERE model = ? AND seconds > 0"
+    [(mean,)] = store.all(query, name)
+    if mean is not None:
+        return mean
+    paths = [path for path in answers.files(folders) if path.stem == name]
+    if not paths:
+        return None
+    table = pd.concat(pd.read_parquet(path, columns=["seconds"]) for path in paths)
+    return table["seconds"].mean()
 
 
 def in_words(seconds: float) -> str:

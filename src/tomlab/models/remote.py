@@ -105,20 +105,27 @@ class Remote(ABC):
             return
         entry = f"models.{spec.name}"
         address = self.client.base_url
-        names = []
         try:
             names = sorted([model.id async for model in self.client.models.list()])
-            if names and spec.model not in names:
-                await self.client.models.retrieve(spec.model)
+            is_known = not names or spec.model in names or await self._knows_alias()
         except sdk.APIConnectionError as error:
             cause = error.__cause__ or error
             raise InputError(f"{entry}: cannot reach base_url {address} ({cause})") from None
         except (sdk.AuthenticationError, sdk.PermissionDeniedError):
             raise InputError(f"{entry}: {address} does not accept the key") from None
         except Exception:  # noqa: BLE001 - whatever comes instead of a list, it is none
-            if names:
-                message = f"{entry}: no model {spec.model!r} at {address}"
-                raise InputError(f"{message}; it has: {', '.join(names[:20])}") from None
+            return
+        if not is_known:
+            message = f"{entry}: no model {spec.model!r} at {address}"
+            raise InputError(f"{message}; it has: {', '.join(names[:20])}")
+
+    async def _knows_alias(self) -> bool:
+        """Whether the server knows the model, which its list does not name."""
+        try:
+            await self.client.models.retrieve(self.spec.model)
+        except self.sdk.APIStatusError:
+            return False
+        return True
 
     async def close(self) -> None:
         if self.client is not None:

@@ -30,7 +30,7 @@ class FilteredError(Exception):
 
     def __init__(self, message: str, reply: Reply | None = None):
         super().__init__(f"by the vendor's content filter, {message}")
-        self.reply = reply or Reply("", "other")
+        self.reply = reply or Reply("", "other", is_counted=False)
 
 
 def reply(text: str | None, finish: Any, usage: Usage, **origin: Any) -> Reply:
@@ -39,20 +39,22 @@ def reply(text: str | None, finish: Any, usage: Usage, **origin: Any) -> Reply:
 
     Errors: `FilteredError` where a content filter ended it; `NoAnswerError` where it is none.
     """
+    has_text = text is not None
+    text = text or ""
     try:
-        (text or "").encode()
+        text.encode()
     except UnicodeEncodeError as error:
         raise NoAnswerError(f"the answer is no Unicode text ({error}): {text!r}") from None
     reason = finish_of(finish)
-    answer = _counted(text or "", reason or "other", usage, origin)
+    answer = _counted(text, reason or "other", usage, origin)
     if reason == FILTERED:
         raise FilteredError(f"after {answer.completion_tokens:,} tokens", answer)
     if reason not in ("stop", "length", "refusal"):
         message = f"it ended for a reason that no answer ends for: {str(finish)[:100]!r}"
         raise NoAnswerError(message, answer)
     # A model may end at once; then tokens were counted.
-    is_written = text is not None and answer.completion_tokens > 0
-    if reason == "stop" and not answer.text.strip() and not is_written:
+    is_empty = not text.strip() and not (has_text and answer.completion_tokens)
+    if reason == "stop" and is_empty:
         raise NoAnswerError("it has no text, and does not say why", answer)
     return answer
 
@@ -71,7 +73,7 @@ def _counted(text: str, reason: str, usage: Usage, origin: dict[str, Any]) -> Re
     )
 
 
-class Told(SimpleNamespace):
+class JsonObject(SimpleNamespace):
     """A JSON object: what it has is an attribute, what it has not is None."""
 
     def __getattr__(self, _: str) -> None:
@@ -83,7 +85,7 @@ def from_json(text: str | bytes) -> Any:
     what came in place of JSON.
     """
     try:
-        return json.loads(text, object_hook=lambda fields: Told(**fields))
+        return json.loads(text, object_hook=lambda fields: JsonObject(**fields))
     except (ValueError, RecursionError):
         raise NoAnswerError(f"expected JSON as the reply, found: {text[:300]!r}") from None
 

@@ -23,20 +23,20 @@ class Run:
     adapter: Any
     store: Store
     requests: Mapping[str, Request]  # by key
-    done: dict[str, Response] = field(default_factory=dict)  # by key, so far
+    responses: dict[str, Response] = field(default_factory=dict)  # by key, so far
     spent: float = 0.0
     tokens: int = 0
     failed: int = 0
     failures_in_a_row: int = 0
     under_way: int = 0
     stopped: str = ""  # why the run asks no more
-    left: str = ""  # what goes on at the vendor without it
+    at_vendor: str = ""  # what goes on at the vendor without it
     bar: tqdm = field(default_factory=lambda: tqdm(disable=True))
 
     @property
     def missing(self) -> dict[str, Request]:
         """What has neither an answer nor an error yet."""
-        return {key: request for key, request in self.requests.items() if key not in self.done}
+        return {key: request for key, request in self.requests.items() if key not in self.responses}
 
     def take(self, replies: Mapping[str, Reply]) -> None:
         """Take replies that cost nothing now."""
@@ -45,14 +45,14 @@ class Run:
 
     def finish(self, response: Response) -> None:
         """A request has its answer or its error."""
-        self.done[response.request_key] = response
+        self.responses[response.request_key] = response
         self.bar.update()
 
     def end_error(self) -> InputError:
         """Why the run stopped, and what became of the answers."""
-        answers = [response for response in self.done.values() if response.reply is not None]
+        answers = [response for response in self.responses.values() if response.reply is not None]
         return InputError(
-            f"models.{self.model.name}: {self.stopped}{self.left}. {len(answers)} of "
+            f"models.{self.model.name}: {self.stopped}{self.at_vendor}. {len(answers)} of "
             f"{len(self.requests)} answers are kept ({self.spent_so_far()}); "
             "running again asks only for the rest"
         )

@@ -38,24 +38,20 @@ def load(model: str, context: int | None) -> Any:
     return loaded
 
 
-def encoder(spec: SentenceEncoder) -> Any:
-    """The encoder of a registry entry, which reads as much of a text as that says."""
-    return load(spec.model, spec.context)
-
-
 def encoded(texts: Sequence[str], spec: SentenceEncoder) -> np.ndarray:
     """One vector a text, shape (texts, dimensions)."""
-    return np.asarray(encoder(spec).encode(list(texts)), dtype=np.float64)
+    encoder = load(spec.model, spec.context)
+    return np.asarray(encoder.encode(list(texts)), dtype=np.float64)
 
 
 def beginnings(texts: Sequence[str], spec: SentenceEncoder) -> dict[str, list[int]]:
     """The tokens that are read of each text that is too long, as the encoder cuts it: the first of
     its tokens and the mark that ends it.
     """
-    model = encoder(spec)
+    encoder = load(spec.model, spec.context)
     tokens_of_texts = {}
     for text in dict.fromkeys(texts):
-        tokens = model.tokenizer(text)["input_ids"]
-        if len(tokens) > model.max_seq_length:
-            tokens_of_texts[text] = [*tokens[: model.max_seq_length - 1], tokens[-1]]
+        tokens = encoder.tokenizer(text)["input_ids"]
+        if len(tokens) > encoder.max_seq_length:
+            tokens_of_texts[text] = [*tokens[: encoder.max_seq_length - 1], tokens[-1]]
     return tokens_of_texts

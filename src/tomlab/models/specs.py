@@ -147,11 +147,12 @@ class _Spec(params.Section):
             return 0.0
         prompt = request.prompt_tokens
         answer = (request.max_tokens or UNLIMITED) + getattr(self, "thinking_tokens", 0)
-        batched = bool(getattr(self, "batch", False))
-        costs = self.price.usd(prompt, answer, batched=batched)
-        # All of the prompt may be written to the vendor's cache.
-        costs_with_cache = self.price.usd(prompt, answer, written=prompt, batched=batched)
-        return max(costs, costs_with_cache)
+        batched = bool(getattr(self, "batch", None))
+        # All of the prompt may be written to the vendor's cache, or none of it.
+        return max(
+            self.price.usd(prompt, answer, written=written, batched=batched)
+            for written in (0, prompt)
+        )
 
     def cost_of(self, reply: Reply, worst: float) -> float | None:
         """US dollars that an answer cost, None without a price. Where the server did not count its
@@ -164,10 +165,9 @@ class _Spec(params.Section):
             reply.completion_tokens,
             cached=reply.cached_tokens,
             written=reply.written_tokens,
-            batched=bool(getattr(self, "batch", False)),
+            batched=bool(getattr(self, "batch", None)),
         )
-        is_counted = reply.is_counted and (reply.prompt_tokens or reply.completion_tokens)
-        return counted if is_counted else max(counted, worst)
+        return counted if reply.is_counted else max(counted, worst)
 
 
 class EmbeddedModel(_Spec):
