@@ -74,12 +74,6 @@ def test_level_4_adds_emphasis_to_extraction_and_two_examples_of_the_category(st
     assert (emphasis in system) == (stage == 1)
 
 
-def test_a_category_with_fewer_stories_shows_all_of_its_others():
-    few = [record for record in RECORDS if record["story_category"] == CATEGORIES["HT"]][:3]
-    items = omnitom.compose(few, examples=few, examples_shown=5)
-    assert items["examples"].map(json.loads).map(len).tolist() == [2] * 6
-
-
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_judge_is_directed_by_the_system_and_shown_both_tables_by_the_user(level):
     """App. C.4, and the release: story, Prediction, Ground Truth, then the order to close."""

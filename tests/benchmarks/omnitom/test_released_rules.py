@@ -54,27 +54,6 @@ def released_accuracy(text, gold):
     return float(np.mean(right))
 
 
-# Headings of models' own, which name no column.
-RENAMED = {
-    "Actor": "Subject",
-    "Order": "Nesting",
-    "Truth-Status": "Veracity",
-    "Knowledge-Access": "Visibility",
-    "Representation": "Form",
-    "Content Type": "Category",
-    "Mental-Source": "Mental State",
-    "Context": "Notes",
-}
-
-
-def renamed(header, draw):
-    """The headings, up to four of them as a model may call them, perhaps with one too many."""
-    for name in draw.sample(list(RENAMED), draw.randrange(5)):
-        header = header.replace(name, RENAMED[name])
-    header = header.replace("-", draw.choice("-\u2011\u2212"))
-    return f"{header} | Why" if draw.random() < 0.1 else header
-
-
 def corrupted_rows(gold, draw):
     """The gold rows, some relabelled, reworded, misplaced, dropped or repeated."""
     corrupted = []
@@ -103,7 +82,7 @@ def corrupted(gold, draw):
         reordered = f"{actor} | {belief} | {in_words} | {labels}"
         too_short = line.rpartition(" | ")[0]
         lines[place] = draw.choice([too_short, f"{line} | stated", reordered, *[line] * 5])
-    return "\n".join([renamed(header, draw), "|".join(["---"] * 9), *lines])
+    return "\n".join([header, "|".join(["---"] * 9), *lines])
 
 
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])

@@ -179,10 +179,8 @@ def test_the_rule_of_a_verdict_is_told_from_the_scores_alone():
 
 
 @settings(max_examples=10, deadline=None)
-@given(st.text(max_size=200), st.randoms())
-def test_any_text_has_a_verdict_and_shuffled_rows_change_nothing(text, draw):
-    for kind in METHOD_OF:
-        assert 0 <= verdict(kind, text)["score"] <= 1
+@given(st.randoms())
+def test_shuffled_rows_change_nothing(draw):
     header, *lines = labelled().splitlines()
     assert verdict("labelling", "\n".join([header, *draw.sample(lines, 4)]))["score"] == 1
     assert verdict("extraction", extraction(*draw.sample(GOLD, 4)))["score"] == 1
@@ -209,27 +207,17 @@ def scores_of():
     return scores
 
 
-def share_matched(beliefs):
-    matched = [count > 0 for *_, count in beliefs]
-    return sum(matched) / len(matched) if matched else 0
-
-
 def test_macro_averages_over_stories_and_over_categories(scores_of):
     scores = scores_of["extraction"]
-    f1s = []
-    for detail in scores["detail"].map(json.loads):
-        precision, recall = share_matched(detail["predicted"]), share_matched(detail["gold"])
-        total = precision + recall
-        f1s.append(2 * precision * recall / total if total else 0)
-    f1s = pd.Series(f1s, scores["category"])
-    is_usable = scores["n_predicted"].gt(0).to_numpy()
+    is_usable = scores["n_predicted"] > 0
     values = values_of(scores)
     assert values["unusable", "all"] == pytest.approx(1 - is_usable.mean())
-    assert values["f1", "all"] == pytest.approx(f1s.mean())
-    assert values["f1", "all/usable"] == pytest.approx(f1s[is_usable].mean())
-    by_category = f1s.groupby(level=0).mean()
-    assert values["f1", "categories"] == pytest.approx(by_category.mean())
-    assert values["f1", "HT"] == pytest.approx(by_category["HT"])
+    values = values["f1"]
+    assert values["all"] == pytest.approx(scores["score"].mean())
+    assert values["all/usable"] == pytest.approx(scores.loc[is_usable, "score"].mean())
+    by_category = scores.groupby("category")["score"].mean()
+    assert values["categories"] == pytest.approx(by_category.mean())
+    assert values["HT"] == pytest.approx(by_category["HT"])
 
 
 def test_accuracy_macro_f1_and_balanced_accuracy(scores_of):
@@ -269,20 +257,19 @@ def test_order_of_rows_moves_no_number(scores_of):
 
 # Intervals
 
-NEARLY_THE_SAME = [
+STORIES = [
     "Ada hides the key under a loose floorboard while Ben is feeding the cat outside.",
     "Eve hides the key under a loose floorboard while Tom is feeding the cat outside.",
+    "Milo promised to water the ferns.",
+    "Grandmother praised the burnt pie.",
 ]
-STORIES = [*NEARLY_THE_SAME, "Milo promised to water the ferns.", "Grandmother praised burnt pie."]
 
 
 def test_groups_of_an_interval_are_families_and_a_rare_label_has_no_interval():
-    records = []
-    for number, story in enumerate(STORIES, start=1):
-        truth = "Unknown" if number == 4 else "True"
-        beliefs = [belief(b["actor"], b["belief"], truth_status=truth) for b in BELIEFS]
-        records.append(record(*beliefs, story_id=number, story=story))
-    assert families(records) == {"1": "1", "2": "1", "3": "3", "4": "4"}
+    records = [record(story_id=number, story=story) for number, story in enumerate(STORIES[:3])]
+    unknown = belief("Ada", "The pie is good", truth_status="Unknown")
+    records.append(record(unknown, story_id=3, story=STORIES[3]))
+    assert families(records) == {"0": "0", "1": "0", "2": "2", "3": "3"}
     items = omnitom.compose(records)
     responses = [of_baseline(items, "gold", method) for method in METHOD_OF.values()]
     metrics = omnitom.metrics(omnitom.score(items, pd.concat(responses), judge=EXACT))
@@ -290,6 +277,4 @@ def test_groups_of_an_interval_are_families_and_a_rare_label_has_no_interval():
     for metric in ("f1", "accuracy"):
         for condition in ("all", "categories", "HT"):
             assert metrics.loc[(metric, condition), ["n", "n_groups"]].tolist() == [4, 3]
-    row = metrics.loc["macro_f1", "truth_status"]
-    assert (row["value"], row["ci_method"]) == (1, RARE)
-    assert np.isnan(row["ci_low"])
+    assert metrics.loc[("macro_f1", "truth_status"), "ci_method"] == RARE

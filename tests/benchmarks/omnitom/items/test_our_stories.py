@@ -3,8 +3,6 @@
 What follows from the events stands in `tests/checks/test_keys.py`.
 """
 
-import re
-
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import accuracy_score
@@ -37,16 +35,6 @@ def test_labels_that_go_together():
         assert [rule for rule, holds in rules.items() if not holds] == [], belief["belief"]
 
 
-def test_one_content_has_one_access_whoever_holds_it():
-    access_of = {}
-    for record, belief in BELIEFS:
-        labels = belief["labels"]
-        if labels["truth_status"] == "True" and labels["order"] in ("0", "1"):
-            content = (record["story_id"], belief["belief"].lower())
-            access = access_of.setdefault(content, labels["knowledge_access"])
-            assert labels["knowledge_access"] == access, content
-
-
 def test_the_words_of_a_belief_do_not_give_its_labels_away():
     authored = [pair for pair in BELIEFS if pair[0]["source"] == "authored"]
     stories = [record["story_id"] for record, _ in authored]
@@ -60,14 +48,3 @@ def test_the_words_of_a_belief_do_not_give_its_labels_away():
         read = cross_val_predict(reader, texts, labels, groups=stories, cv=GroupKFold(5))
         accuracies.append(accuracy_score(labels, read))
     assert np.mean(accuracies) < 0.75
-
-
-def test_a_paraphrase_says_it_of_the_same_people_in_other_words():
-    for record, belief in BELIEFS:
-        wordings = [belief["belief"], *belief["paraphrases"]]
-        assert 2 <= len(wordings) <= 3
-        assert len({" ".join(text.lower().split()) for text in wordings}) == len(wordings)
-        people = {other["actor"].removeprefix("The ") for other in record["beliefs"]} - {WORLD}
-        names = re.compile(rf"\b({'|'.join(sorted(people, key=len, reverse=True))})\b")
-        named = [set(names.findall(text)) for text in wordings]
-        assert all(people == named[0] for people in named), wordings
