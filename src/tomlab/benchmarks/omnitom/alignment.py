@@ -17,6 +17,7 @@ from tomlab.scoring.similarity import APOSTROPHES, plain, similarity
 from tomlab.scoring.visible import visible
 
 Table = Sequence[Row]
+Counts = Sequence[int | None]
 Vectors = Mapping | None  # of length 1, by text
 _Pairs = list[tuple[int, int]]
 _Parts = Sequence[range]  # of each row of a table, where among its texts the row's parts stand
@@ -36,8 +37,8 @@ _TIE = 1e-9
 class Alignment:
     """MatchCounts of both tables, by row."""
 
-    mc_predicted: list[int | None]  # None where a judge left it undefined, as in `mc_gold`
-    mc_gold: list[int | None]
+    mc_predicted: Counts  # None where a judge left it undefined, as in `mc_gold`
+    mc_gold: Counts
     pairs: _Pairs  # (predicted row, gold row), empty where the judge gives counts alone
 
 
@@ -49,7 +50,7 @@ def actor_key(name: str, gold_actors: Iterable[str]) -> str | None:
     name ("Ana Ruiz" for "Ana"). No variants: groups ("Ana and Ben"), possessives ("Ana's father").
     """
     words = _words(name)
-    actors_by_key = {}
+    actors_by_key: dict[str, str] = {}
     for actor in gold_actors:
         actors_by_key.setdefault("".join(_words(actor)), actor)
     key = "".join(words)
@@ -97,12 +98,11 @@ def compound_parts(belief: str) -> list[str]:
 
 def texts_to_embed(tables: Iterable[Table]) -> list[str]:
     """The distinct texts that `align` needs vectors of: beliefs, and the parts of compound ones."""
-    texts = {}
+    texts = []
     for table in tables:
         for row in table:
-            texts[row.belief] = None
-            texts.update(dict.fromkeys(compound_parts(row.belief)))
-    return list(texts)
+            texts += [row.belief, *compound_parts(row.belief)]
+    return list(dict.fromkeys(texts))
 
 
 def align(
@@ -128,7 +128,7 @@ def alignments(
     """
     actors = list(dict.fromkeys(row.actor for row in gold))
     keys = {name: actor_key(name, actors) for name in {row.actor for row in (*predicted, *gold)}}
-    pairs_by_threshold = [[] for _ in thresholds]
+    pairs_by_threshold: list[_Pairs] = [[] for _ in thresholds]
     for key in dict.fromkeys(keys[actor] for actor in actors):
         predicted_rows, predicted_parts, predicted_texts = _of_actor(predicted, key, keys)
         gold_rows, gold_parts, gold_texts = _of_actor(gold, key, keys)
@@ -150,7 +150,7 @@ def _alignment(pairs: _Pairs, n_predicted: int, n_gold: int) -> Alignment:
     )
 
 
-def _of_actor(table: Table, key: str, keys: Mapping) -> tuple[list[int], _Parts, list[str]]:
+def _of_actor(table: Table, key: str | None, keys: Mapping) -> tuple[list[int], _Parts, list[str]]:
     """The rows of one actor: their numbers, and all texts, of which the parts come last."""
     numbers = [number for number, row in enumerate(table) if keys[row.actor] == key]
     # By their texts, so that ties fall the same way whatever their order in the table.
@@ -234,7 +234,7 @@ def precision_recall_f1(alignment: Alignment) -> tuple[float, float, float]:
     return precision, recall, f1
 
 
-def _share(counts: Sequence[int | None]) -> float:
+def _share(counts: Counts) -> float:
     """The share of nonzero counts among the defined ones."""
     if not counts:
         return 0.0
@@ -272,8 +272,8 @@ def parse_judgement(text: str, predicted: Table, gold: Table) -> Alignment | str
 
 def _judged_lines(text: str) -> dict[str, list[tuple[str, int]]]:
     """The lines of both tables: actor and belief as plain text, and the count."""
-    tables = {"predicted": [], "gold": []}
-    side = None
+    tables: dict[str, list[tuple[str, int]]] = {"predicted": [], "gold": []}
+    side = ""
     is_at_top = False
     for line in text.splitlines():
         words = plain(line)
@@ -284,7 +284,7 @@ def _judged_lines(text: str) -> dict[str, list[tuple[str, int]]]:
             is_at_top = True
         elif _HEADER.fullmatch(words):
             if not is_at_top:  # a header without a label: of the first table, then of the second
-                side = "predicted" if side is None else "gold"
+                side = "gold" if side else "predicted"
             is_at_top = True
         elif side and count:
             if is_at_top:  # of two tables with one label the later counts

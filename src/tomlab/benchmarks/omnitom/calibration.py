@@ -76,7 +76,7 @@ class _Edit(NamedTuple):
     """A row of an edited table, its MatchCount, and the operation that made it."""
 
     row: Row
-    count: int
+    match_count: int
     operation: str
 
 
@@ -109,15 +109,16 @@ def edited(
         if 100 * draw.random() < percent_foreign:
             predicted += [_Edit(row, 0, "foreign") for row in story.foreign()]
     predicted.sort(key=lambda edit: story.actors.index(edit.row.actor))
+    counts = [edit.match_count for edit in predicted], [edit.match_count for edit in gold]
     return LabelledTable(
         table_id,
         str(record["story_id"]),
         record["story"],
         tuple(edit.row for edit in predicted),
         tuple(edit.row for edit in gold),
-        Alignment([edit.count for edit in predicted], [edit.count for edit in gold], []),
+        Alignment(*counts, []),
         KNOWN,
-        tuple(tuple(edit.operation for edit in side) for side in (predicted, gold)),
+        (tuple(edit.operation for edit in predicted), tuple(edit.operation for edit in gold)),
     )
 
 
@@ -277,16 +278,18 @@ def read_human(path: Path | str) -> list[LabelledTable]:
     for part in _by_table(files.read_form(path, ALIGNMENTS_FORM, _above_the_other_table)):
         story_id, annotator, system = part.iloc[0][_TABLE]
         table_id = "/".join(filter(None, (story_id, system, annotator)))
-        beliefs = []
-        counts = []
-        for side in _OTHER_TABLE:
-            own_rows = part[part["table"] == side]
-            beliefs.append(tuple(map(Row, own_rows["actor"], own_rows["belief"])))
-            counts.append([int(count) if count else None for count in own_rows["match_count"]])
-        known = Alignment(*counts, [])
+        predicted, mc_predicted = _counted_rows(part[part["table"] == "prediction"])
+        gold, mc_gold = _counted_rows(part[part["table"] == "gold"])
+        known = Alignment(mc_predicted, mc_gold, [])
         truth = f"human:{annotator}"
-        tables.append(LabelledTable(table_id, story_id, "", *beliefs, known, truth))
+        tables.append(LabelledTable(table_id, story_id, "", predicted, gold, known, truth))
     return tables
+
+
+def _counted_rows(form: pd.DataFrame) -> tuple[tuple[Row, ...], list[int | None]]:
+    """The rows of one side of a form, and their MatchCounts."""
+    counts = [int(count) if count else None for count in form["match_count"]]
+    return tuple(map(Row, form["actor"], form["belief"])), counts
 
 
 def _by_table(form: pd.DataFrame) -> list[pd.DataFrame]:

@@ -55,10 +55,7 @@ def verdict(
     if item["question_type"] == "linked":
         return _linked(item, response, by_text)
     gold = gold_rows(item)
-    if item["question_type"] == "extraction":
-        result = _extraction(answer, gold, *aligned)
-    else:
-        result = _labelling(answer, gold)
+    result = _extraction(answer, gold, *aligned) if aligned else _labelling(answer, gold)
     if failed(response):
         outcome, rule = lost(response)
     elif not answer.rows:
@@ -287,9 +284,9 @@ def key_of(response: Mapping) -> tuple:
     return tuple(response[name] for name in _KEY)
 
 
-def likeness(tables: Sequence[tuple], kind: str, embedder: ModelSpec) -> alignment.Vectors:
+def likeness(tables: Sequence[tuple], kind: str, embedder: ModelSpec | None) -> alignment.Vectors:
     """What `alignment.align` needs to know of these predicted and gold tables for a kind."""
-    if kind != "embedding":
+    if kind != "embedding" or embedder is None:
         return None
     texts = alignment.texts_to_embed(chain.from_iterable(tables))
     if not texts:
@@ -298,7 +295,10 @@ def likeness(tables: Sequence[tuple], kind: str, embedder: ModelSpec) -> alignme
 
 
 def _aligned(
-    read: Sequence[tuple], judge: Judge, judged: Mapping[tuple, Alignment], embedder: ModelSpec
+    read: Sequence[tuple],
+    judge: Judge,
+    judged: Mapping[tuple, Alignment],
+    embedder: ModelSpec | None,
 ) -> Iterator[_Aligned]:
     """The alignment of each extracted table with the gold one, and who made it."""
     tables = []

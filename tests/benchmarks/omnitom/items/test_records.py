@@ -50,7 +50,7 @@ def test_every_fault_of_a_file_is_named_by_line_and_field(tmp_path):
         "line 1, story_id 1, field beliefs.0.labels.order: found '4', expected '0', '1', '2' or",
         "line 2, story_id 1: stands in line 1 too, expected once",
         "line 3, story_id 2, field beliefs.0.actor: found '  ', expected some text",
-        "line 3, story_id 2, field story_category: found 'FBT', expected 'Ambiguous Story",
+        "line 3, story_id 2, field story_category: found 'FBT', expected Ambiguous Story",
         "line 3, story_id 2, field source: found 'human', expected authored, grammar, llm:",
         "line 4, found [1], expected an object",
         "line 5: not JSON",

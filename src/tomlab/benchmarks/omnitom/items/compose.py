@@ -56,7 +56,9 @@ class Method(NamedTuple):
     max_tokens: int = RELEASED_TOKENS
 
 
-METHODS = {name: Method(**fields) for name, fields in yaml_beside(__file__)["methods"].items()}
+METHODS: dict[str, Any] = {
+    name: Method(**fields) for name, fields in yaml_beside(__file__)["methods"].items()
+}
 # A table has rows for what happened and for everybody, so that the story stays in sight.
 for _base in ("stage1-L3", "stage2-L3"):
     METHODS |= techniques.methods(_base, METHODS[_base], f"{_base}-", True, ("omnitom/minds",))
@@ -255,7 +257,7 @@ def _solved(examples: Sequence[Mapping], how: Method, replaced: Mapping[str, str
 def table_text(beliefs: Sequence[Row], stage: int) -> str:
     """Beliefs as the pipe table that a stage asks for; at stage 0 without labels."""
     lines = []
-    for cells in [HEADS, *(vars(row) | row.labels for row in beliefs)]:
+    for cells in [HEADS, *({**vars(row), **row.labels} for row in beliefs)]:
         lines.append(" | ".join(cells[name] for name in _COLUMNS[stage]))
     return "\n".join(lines)
 
@@ -276,9 +278,8 @@ def schema(method: str) -> dict | None:
         return None
     fields = {}
     for name in _COLUMNS[how.stage]:
-        fields[name] = {"type": "string"}
-        if name in DIMENSIONS:
-            fields[name]["enum"] = list(DIMENSIONS[name])
+        legal = {"enum": list(DIMENSIONS[name])} if name in DIMENSIONS else {}
+        fields[name] = {"type": "string", **legal}
     return _object({"beliefs": {"type": "array", "items": _object(fields)}})
 
 
@@ -319,7 +320,7 @@ def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
         by_lot = [replace(row, actor=draw.choice(actors)) for row in gold if draw.random() < 0.5]
     else:
         public = {"truth_status": "True", "knowledge_access": "Public"}
-        omniscient = [replace(row, labels=row.labels | public) for row in gold]
+        omniscient = [replace(row, labels={**row.labels, **public}) for row in gold]
         by_lot = []
         for row in gold:
             labels = {name: draw.choice(legal) for name, legal in DIMENSIONS.items()}
