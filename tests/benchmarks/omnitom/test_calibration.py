@@ -1,7 +1,6 @@
 """Alignments known by construction: what each edit does to the counts, worked out by hand."""
 
 import random
-import re
 
 import numpy as np
 import pytest
@@ -141,18 +140,6 @@ def test_calibration_set_has_the_size_and_the_share_of_matches_wanted():
 )
 def test_belief_is_denied_unless_it_is_hedged_or_negative(text, denied):
     assert rewordings.negations(text) == denied
-
-
-@pytest.mark.parametrize(
-    ("text", "reworded"),
-    [
-        ("Ben thinks Ana likes him", "Ben believes that Ana is fond of him"),
-        ("the cup might fall", "the cup may perhaps fall"),
-        ("The cup fell", ".* the cup fell"),
-    ],
-)
-def test_rewording_keeps_the_meaning(text, reworded):
-    assert re.fullmatch(reworded, rewordings.reworded(text, random.Random(0)))
 
 
 @settings(max_examples=30)

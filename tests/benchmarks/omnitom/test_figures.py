@@ -117,13 +117,6 @@ def test_table3_marks_what_fails_and_computes_the_mean_over_stories(run):
     assert cells.loc[("my-model", "all labelled"), "value"] == 0.8
 
 
-def test_peoples_matchcounts_stand_beside_this_runs(run):
-    counts = read(run, "tables", "human_matchcount")
-    people = counts[counts["model"] == "people"].set_index("condition")["value"] * 4715
-    assert people.round().to_dict() == {"0": 2002, "1": 2651, "2": 61, "3+": 1}
-    assert counts.loc[counts["model"] == "my-model", "value"].sum() == pytest.approx(1)
-
-
 def test_tables_that_are_all_unusable_are_not_drawn(tmp_path, monkeypatch):
     folder = drawn(tmp_path, monkeypatch, ["my-model"], 1, "my-model")
     names = {path.stem for path in (folder / "figures/omnitom").glob("*.png")}

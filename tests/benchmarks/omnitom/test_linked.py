@@ -103,12 +103,3 @@ def test_n_counts_questions_and_intervals_cluster_on_stories():
     scores = omnitom.score(items, replies.of_baseline(omnitom, items, "gold", "linked"))
     row = accuracy(scores)
     assert (row["value"], len(scores), row["n"], row["n_groups"]) == (1, 30, 6, 3)
-
-
-def test_repeats_of_a_question_are_counted_apart():
-    items = linked_items(*asked(["box"]), tries=3)
-    first = naming(items, ["box", "box", "bag"])
-    second = naming(items, ["bag", "bin", "bag"], sample=1)
-    scores = omnitom.score(items, pd.concat([first, second]))
-    assert by_question(scores)["option"].tolist() == ["A", "B"]
-    assert accuracy(scores)["value"] == 0.5

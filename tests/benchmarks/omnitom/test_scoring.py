@@ -158,6 +158,7 @@ HOOK = "Ben | The key is on the hook"
         (labelled().replace("on the hook", "on the hook!"), 21, 28),
         (labelled().removesuffix(" | Neutral"), 21, 27),
         (labelled().removesuffix("Neutral") + " |", 27, 27),
+        (labelled().rpartition("\n")[0], 21, 21),
     ],
 )
 def test_labels_count_in_rows_that_repeat_the_belief(text, right, right_by_position):
