@@ -114,7 +114,7 @@ def test_assignment_at_a_threshold_is_not_one_assignment_cut_there():
     }
     tables = table("Ana: p1", "Ana: p2"), table("Ana: g1", "Ana: g2")
     high, low = alignments(*tables, "embedding", [0.75, 0.65], vectors)
-    assert (high.pairs, low.pairs) == ([(0, 0)], [(0, 1), (1, 0)])
+    assert (high.mc_predicted, low.mc_predicted) == ([1, 0], [1, 1])
 
 
 def test_equal_texts_match_at_threshold_1_whatever_the_rounding():
@@ -154,7 +154,7 @@ def test_order_of_rows_changes_nothing(predicted, gold, threshold, random):
     ],
 )
 def test_precision_recall_and_f1_of_a_story(mc_predicted, mc_gold, expected):
-    alignment = Alignment(mc_predicted, mc_gold, [])
+    alignment = Alignment(mc_predicted, mc_gold)
     assert precision_recall_f1(alignment) == pytest.approx(expected, nan_ok=True)
 
 
@@ -185,7 +185,7 @@ world,Mara wants to move to the corner stall,1
 Mara,"Mara needs the corner stall, and Ivo rents that stall",2
 Mara,Ivo may swap stalls if Mara persuades him,0
 """
-COUNTS = Alignment([1, 1, 1, 0], [1, 2, 0], [])
+COUNTS = Alignment([1, 1, 1, 0], [1, 2, 0])
 PIPES = re.sub(r"(?m),(?=Belief|M|The|Ivo m|\d$)", " | ", JUDGEMENT.replace('"', ""))
 
 
@@ -210,14 +210,14 @@ def test_row_without_a_line_or_a_possible_number_is_undefined():
     text = text.replace(",2\n", ",7\n")  # there are four predicted rows
     text = text.replace("persuades him,0", "persuades him,no")
     alignment = parse_judgement(text, PREDICTED, GOLD)
-    assert alignment == Alignment([1, 1, None, 0], [1, None, None], [])
+    assert alignment == Alignment([1, 1, None, 0], [1, None, None])
 
 
 def test_rows_out_of_order_and_equal_rows_have_their_own_counts():
     predicted = table("Ana: It rains", "Ana: It rains", "Ben: It snows")
     text = "Prediction\nActor,Belief,MatchCount\nBen,It snows,0\nAna,It rains,1\nAna,It rains,0"
     alignment = parse_judgement(text, predicted, GOLD)
-    assert alignment == Alignment([0, 1, 0], [None] * 3, [])
+    assert alignment == Alignment([0, 1, 0], [None] * 3)
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_what_is_written_as_asked_is_read_as_meant(predicted, gold):
         for number, row in enumerate(rows):
             csv.writer(answer).writerow([row.actor, row.belief, number % 2])
     counts = [[number % 2 for number in range(len(rows))] for rows in (predicted, gold)]
-    assert parse_judgement(answer.getvalue(), predicted, gold) == Alignment(*counts, [])
+    assert parse_judgement(answer.getvalue(), predicted, gold) == Alignment(*counts)
 
 
 @limited

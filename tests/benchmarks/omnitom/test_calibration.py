@@ -200,8 +200,8 @@ def test_human_counts_are_read_by_story_and_annotator(read):
     first, second = read(*HUMAN)
     assert (first.truth, first.group, second.truth) == ("human:p1", "1", "human:p2")
     assert first.predicted[1] == Row("Ana", "The ring, she thinks, is lost")
-    assert first.known == Alignment([1, 0], [1, None], [])
-    assert second.known == Alignment([1], [1], [])
+    assert first.known == Alignment([1, 0], [1, None])
+    assert second.known == Alignment([1], [1])
 
 
 def test_several_predictions_for_one_story_are_told_apart(read):

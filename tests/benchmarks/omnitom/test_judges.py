@@ -70,7 +70,7 @@ def labelled_by(tables, annotator, n, n_missed=0):
     labelled = []
     for table in list(tables.values())[:n]:
         counts = [int(place >= n_missed) for place in range(len(table.predicted))]
-        known = Alignment(counts, [1] * len(table.gold), [])
+        known = Alignment(counts, [1] * len(table.gold))
         labelled.append(replace(table, known=known, truth=f"human:{annotator}"))
     return labelled
 

@@ -105,7 +105,7 @@ def test_a_table_without_a_match_is_wrong():
     ("mc_predicted", "judge", "score"), [([2], "llm", 2 / 3), ([None], "exact", 0)]
 )
 def test_a_judges_own_alignment_comes_first_unless_it_decides_nothing(mc_predicted, judge, score):
-    by_model = {("1/extraction", "m", "stage1-L3", 0): Alignment(mc_predicted, [1, 1, 0, 0], [])}
+    by_model = {("1/extraction", "m", "stage1-L3", 0): Alignment(mc_predicted, [1, 1, 0, 0])}
     row = verdict("extraction", extraction("Ada | All of it | 1"), by_model)
     assert (row["judge"], row["score"]) == (judge, pytest.approx(score))
 

@@ -6,7 +6,6 @@ embeddings; a language model's two tables are read by `parse_judgement`.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -39,7 +38,6 @@ class Alignment:
 
     mc_predicted: Counts  # None where a judge left it undefined, as in `mc_gold`
     mc_gold: Counts
-    pairs: _Pairs  # (predicted row, gold row), empty where the judge gives counts alone
 
 
 def actor_key(name: str, gold_actors: Iterable[str]) -> str | None:
@@ -50,22 +48,20 @@ def actor_key(name: str, gold_actors: Iterable[str]) -> str | None:
     name ("Ana Ruiz" for "Ana"). No variants: groups ("Ana and Ben"), possessives ("Ana's father").
     """
     words = _words(name)
+    key = "".join(words)
     actors_by_key: dict[str, str] = {}
     for actor in gold_actors:
         actors_by_key.setdefault("".join(_words(actor)), actor)
-    key = "".join(words)
-    if key in actors_by_key:
-        return actors_by_key[key]
-    if key == WORLD:
-        return WORLD
+    if key == WORLD or key in actors_by_key:
+        return actors_by_key.get(key, WORLD)
 
     is_single = not _GROUP.search(name) and not APOSTROPHES.search(name)
     is_full_name = is_single and all(word[0].isupper() for word in name.split())
     candidates = []
-    for gold_key, actor in actors_by_key.items():
-        if gold_key == WORLD or _GROUP.search(actor):
-            continue
+    for actor in actors_by_key.values():
         gold_words = _words(actor)
+        if gold_words == [WORLD] or _GROUP.search(actor):
+            continue
         if _shortens(words, gold_words) or (is_full_name and _shortens(gold_words, words)):
             candidates.append(actor)
     return candidates[0] if len(candidates) == 1 else None
@@ -126,28 +122,19 @@ def alignments(
     threshold is not one assignment cut there: with likenesses .9 and .8 in the first row and .8 and
     .1 in the second, .9 stands alone at .75, but at .65 the two pairs of .8 are better.
     """
-    actors = list(dict.fromkeys(row.actor for row in gold))
-    keys = {name: actor_key(name, actors) for name in {row.actor for row in (*predicted, *gold)}}
-    pairs_by_threshold: list[_Pairs] = [[] for _ in thresholds]
-    for key in dict.fromkeys(keys[actor] for actor in actors):
+    gold_actors = list(dict.fromkeys(row.actor for row in gold))
+    keys = {row.actor: actor_key(row.actor, gold_actors) for row in (*predicted, *gold)}
+    predicted_counts = [[0] * len(predicted) for _ in thresholds]
+    gold_counts = [[0] * len(gold) for _ in thresholds]
+    for key in {keys[actor] for actor in gold_actors}:
         predicted_rows, predicted_parts, predicted_texts = _of_actor(predicted, key, keys)
         gold_rows, gold_parts, gold_texts = _of_actor(gold, key, keys)
         alike = similarity(kind, predicted_texts, gold_texts, vectors)
-        for pairs, threshold in zip(pairs_by_threshold, thresholds, strict=True):
+        for number, threshold in enumerate(thresholds):
             for left, right in _pairs(alike, predicted_parts, gold_parts, threshold):
-                pairs.append((predicted_rows[left], gold_rows[right]))
-    return [_alignment(pairs, len(predicted), len(gold)) for pairs in pairs_by_threshold]
-
-
-def _alignment(pairs: _Pairs, n_predicted: int, n_gold: int) -> Alignment:
-    """The MatchCounts that pairs come to."""
-    predicted_counts = Counter(predicted for predicted, _ in pairs)
-    gold_counts = Counter(gold for _, gold in pairs)
-    return Alignment(
-        [predicted_counts[row] for row in range(n_predicted)],
-        [gold_counts[row] for row in range(n_gold)],
-        sorted(pairs),
-    )
+                predicted_counts[number][predicted_rows[left]] += 1
+                gold_counts[number][gold_rows[right]] += 1
+    return list(map(Alignment, predicted_counts, gold_counts))
 
 
 def _of_actor(table: Table, key: str | None, keys: Mapping) -> tuple[list[int], _Parts, list[str]]:
@@ -196,12 +183,12 @@ def _extended(
     partners = dict(pairs)
     matched = set(partners.values())
     added = []
-    for row, own_parts in enumerate(parts):
+    for row, row_parts in enumerate(parts):
         free = [other for other in range(len(other_parts)) if other not in matched]
-        if not own_parts or not free:
+        if not row_parts or not free:
             continue
-        part_likeness = alike[own_parts.start : own_parts.stop]
-        is_open = np.ones(len(own_parts), dtype=bool)
+        part_likeness = alike[row_parts.start : row_parts.stop]
+        is_open = np.ones(len(row_parts), dtype=bool)
         room = MOST_PARTNERS
         if row in partners:
             partner = partners[row]
@@ -265,9 +252,9 @@ def parse_judgement(text: str, predicted: Table, gold: Table) -> Alignment | str
         return "no table of matches"
     mc_predicted = _counts(tables["predicted"], predicted, len(gold))
     mc_gold = _counts(tables["gold"], gold, len(predicted))
-    if all(count is None for count in (*mc_predicted, *mc_gold)):
+    if {*mc_predicted, *mc_gold} <= {None}:
         return "no row of the tables with its count"
-    return Alignment(mc_predicted, mc_gold, [])
+    return Alignment(mc_predicted, mc_gold)
 
 
 def _judged_lines(text: str) -> dict[str, list[tuple[str, int]]]:
@@ -296,32 +283,28 @@ def _judged_lines(text: str) -> dict[str, list[tuple[str, int]]]:
 
 def _counts(lines: Sequence[tuple[str, int]], rows: Table, most: int) -> list[int | None]:
     """The count of each row, None where no line stands for it or its count is above `most`."""
-    counts = dict.fromkeys(range(len(rows)))
+    counts: list[int | None] = [None] * len(rows)
     for row, number in _lines_of_rows([text for text, _ in lines], rows).items():
         _, count = lines[number]
         if count <= most:
             counts[row] = count
-    return list(counts.values())
+    return counts
 
 
 def _lines_of_rows(lines: Sequence[str], rows: Table) -> dict[int, int]:
     """The line that stands for each row, by their numbers, see `parse_judgement`."""
     texts = [plain(f"{row.actor} {row.belief}") for row in rows]
-    line_of_row = {}
-    for row, text in enumerate(texts[: len(lines)]):
-        if lines[row] == text:
-            line_of_row[row] = row
+    at_place = zip(lines, texts, strict=False)
+    line_of_row = {row: row for row, (line, text) in enumerate(at_place) if line == text}
+    free = [number for number in range(len(lines)) if number not in line_of_row]
     for row, text in enumerate(texts):
-        if row in line_of_row:
-            continue
-        for number, line in enumerate(lines):
-            if line == text and number not in line_of_row.values():
-                line_of_row[row] = number
-                break
+        matches = [number for number in free if lines[number] == text]
+        if matches and row not in line_of_row:
+            line_of_row[row] = matches[0]
+            free.remove(matches[0])
     if len(lines) == len(rows):
         alike = similarity("token_f1", lines, texts)
-        used_lines = set(line_of_row.values())
-        for row in range(len(rows)):
-            if row not in line_of_row and row not in used_lines and alike[row, row] >= 0.5:
+        for row in free:
+            if row not in line_of_row and alike[row, row] >= 0.5:
                 line_of_row[row] = row
     return line_of_row

@@ -116,7 +116,7 @@ def edited(
         record["story"],
         tuple(edit.row for edit in predicted),
         tuple(edit.row for edit in gold),
-        Alignment(*counts, []),
+        Alignment(*counts),
         KNOWN,
         (tuple(edit.operation for edit in predicted), tuple(edit.operation for edit in gold)),
     )
@@ -280,7 +280,7 @@ def read_human(path: Path | str) -> list[LabelledTable]:
         table_id = "/".join(filter(None, (story_id, system, annotator)))
         predicted, mc_predicted = _counted_rows(part[part["table"] == "prediction"])
         gold, mc_gold = _counted_rows(part[part["table"] == "gold"])
-        known = Alignment(mc_predicted, mc_gold, [])
+        known = Alignment(mc_predicted, mc_gold)
         truth = f"human:{annotator}"
         tables.append(LabelledTable(table_id, story_id, "", predicted, gold, known, truth))
     return tables
@@ -329,7 +329,7 @@ def labelled_rows(tables: Sequence[LabelledTable]) -> pd.DataFrame:
 
 def undecided(predicted: Sequence[Row], gold: Sequence[Row]) -> Alignment:
     """What an answer that could not be read decides on two tables: nothing."""
-    return Alignment([None] * len(predicted), [None] * len(gold), [])
+    return Alignment([None] * len(predicted), [None] * len(gold))
 
 
 def decisions(

@@ -88,7 +88,7 @@ def as_released(
         alignment = alignment or undecided(table.predicted, table.gold)
         mc_predicted = [count or 0 for count in alignment.mc_predicted]
         mc_gold = [count or 0 for count in alignment.mc_gold]
-        counted.append(Alignment(mc_predicted, mc_gold, []))
+        counted.append(Alignment(mc_predicted, mc_gold))
     return counted
 
 

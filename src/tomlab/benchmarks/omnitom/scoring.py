@@ -268,7 +268,7 @@ def rule(item: Mapping, scored: Mapping) -> str:
         detail = json.loads(scored["detail"])
         predicted_counts = [count for *_, count in detail["predicted"]]
         gold_counts = [count for *_, count in detail["gold"]]
-        aligned = Alignment(predicted_counts, gold_counts, []), scored["judge"]
+        aligned = Alignment(predicted_counts, gold_counts), scored["judge"]
     return verdict(item, scored, parsed(scored), aligned, was_read(scored))["rule"]
 
 
