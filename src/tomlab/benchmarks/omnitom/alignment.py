@@ -129,9 +129,9 @@ def alignments(
     for key in {keys[actor] for actor in gold_actors}:
         predicted_rows, predicted_parts, predicted_texts = _of_actor(predicted, key, keys)
         gold_rows, gold_parts, gold_texts = _of_actor(gold, key, keys)
-        alike = similarity(kind, predicted_texts, gold_texts, vectors)
+        likeness = similarity(kind, predicted_texts, gold_texts, vectors)
         for number, threshold in enumerate(thresholds):
-            for left, right in _pairs(alike, predicted_parts, gold_parts, threshold):
+            for left, right in _pairs(likeness, predicted_parts, gold_parts, threshold):
                 predicted_counts[number][predicted_rows[left]] += 1
                 gold_counts[number][gold_rows[right]] += 1
     return list(map(Alignment, predicted_counts, gold_counts))
@@ -151,43 +151,43 @@ def _of_actor(table: Table, key: str | None, keys: Mapping) -> tuple[list[int], 
     return numbers, parts, texts
 
 
-def _pairs(alike: np.ndarray, left: _Parts, right: _Parts, threshold: float) -> _Pairs:
+def _pairs(likeness: np.ndarray, left: _Parts, right: _Parts, threshold: float) -> _Pairs:
     """The pairs (left row, right row) of one actor: first one to one, then those by which a row
     that holds several beliefs gets more partners.
 
-    alike: the likeness of texts of the left table to those of the right one; in both the rows come
-    first, then the parts of rows that hold several beliefs (`left`, `right`: which, by row).
+    likeness: of texts of the left table to those of the right one; in both the rows come first,
+    then the parts of rows that hold several beliefs (`left`, `right`: which, by row).
     """
-    pairs = _assigned(alike[: len(left), : len(right)], threshold)
-    pairs += _extended(alike, left, right, pairs, threshold)
+    pairs = _assigned(likeness[: len(left), : len(right)], threshold)
+    pairs += _extended(likeness, left, right, pairs, threshold)
     # The same for rows of the right table, with the two tables in exchanged roles.
     exchanged = [(right_row, left_row) for left_row, right_row in pairs]
-    exchanged += _extended(alike.T, right, left, exchanged, threshold)
+    exchanged += _extended(likeness.T, right, left, exchanged, threshold)
     return [(left_row, right_row) for right_row, left_row in exchanged]
 
 
-def _assigned(alike: np.ndarray, threshold: float) -> _Pairs:
+def _assigned(likeness: np.ndarray, threshold: float) -> _Pairs:
     """The one-to-one pairs at or above the threshold that lie farthest above it in total."""
     from scipy.optimize import linear_sum_assignment  # slow to import, for the evaluation alone
 
-    above = alike - threshold
+    above = likeness - threshold
     gain = np.where(above > -_TIE, np.maximum(above, 0) + _TIE, 0.0)
     rows, columns = linear_sum_assignment(gain, maximize=True)
     return [(int(r), int(c)) for r, c in zip(rows, columns, strict=True) if gain[r, c] > 0]
 
 
 def _extended(
-    alike: np.ndarray, parts: _Parts, other_parts: _Parts, pairs: _Pairs, threshold: float
+    likeness: np.ndarray, parts: _Parts, other_parts: _Parts, pairs: _Pairs, threshold: float
 ) -> _Pairs:
-    """The pairs that compound rows add. alike: of one table's texts (rows, then parts)."""
+    """The pairs that compound rows add. likeness: of one table's texts (rows, then parts)."""
     partners = dict(pairs)
     matched = set(partners.values())
     added = []
     for row, row_parts in enumerate(parts):
-        free = [other for other in range(len(other_parts)) if other not in matched]
+        free = [number for number in range(len(other_parts)) if number not in matched]
         if not row_parts or not free:
             continue
-        part_likeness = alike[row_parts.start : row_parts.stop]
+        part_likeness = likeness[row_parts.start : row_parts.stop]
         is_open = np.ones(len(row_parts), dtype=bool)
         room = MOST_PARTNERS
         if row in partners:
@@ -204,8 +204,8 @@ def _extended(
         matches.sort(key=lambda match: -candidates[match])
         matches = matches[:room]
         if row in partners or len(matches) > 1:
-            new_partners = [free[place] for _, place in matches]
-            added += [(row, other) for other in new_partners]
+            new_partners = [free[column] for _, column in matches]
+            added += [(row, partner) for partner in new_partners]
             matched.update(new_partners)
     return added
 
@@ -281,12 +281,12 @@ def _judged_lines(text: str) -> dict[str, list[tuple[str, int]]]:
     return tables
 
 
-def _counts(lines: Sequence[tuple[str, int]], rows: Table, most: int) -> list[int | None]:
-    """The count of each row, None where no line stands for it or its count is above `most`."""
+def _counts(lines: Sequence[tuple[str, int]], rows: Table, limit: int) -> list[int | None]:
+    """The count of each row, None where no line stands for it or its count is above `limit`."""
     counts: list[int | None] = [None] * len(rows)
     for row, number in _lines_of_rows([text for text, _ in lines], rows).items():
         _, count = lines[number]
-        if count <= most:
+        if count <= limit:
             counts[row] = count
     return counts
 
@@ -303,8 +303,8 @@ def _lines_of_rows(lines: Sequence[str], rows: Table) -> dict[int, int]:
             line_of_row[row] = matches[0]
             free.remove(matches[0])
     if len(lines) == len(rows):
-        alike = similarity("token_f1", lines, texts)
+        likeness = similarity("token_f1", lines, texts)
         for row in free:
-            if row not in line_of_row and alike[row, row] >= 0.5:
+            if row not in line_of_row and likeness[row, row] >= 0.5:
                 line_of_row[row] = row
     return line_of_row

@@ -6,7 +6,6 @@ label (`calibration.yaml`). Nobody judged these tables; `LabelledTable.truth` sa
 """
 
 import random
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -172,13 +171,12 @@ class _Story:
         waiting.remove(partner)
         if operation == "sibling":
             return [(self.rows[partner], 0)], [(row, 0)]
-        as_they_stand = [row, self.rows[partner]]
+        pair = [row, self.rows[partner]]
         # Both ways of saying a belief, or the joined one would always be told by its words alone.
         varied = []
-        for place in (number, partner):
-            varied.append(self.draw.choice([self.rows[place], self._in_other_words(place)]))
-        first, second = varied if operation == "merge" else as_they_stand
-        single = as_they_stand if operation == "merge" else varied
+        for belief, belief_number in zip(pair, (number, partner), strict=True):
+            varied.append(self.draw.choice([belief, self._in_other_words(belief_number)]))
+        (first, second), single = (varied, pair) if operation == "merge" else (pair, varied)
         text = rewordings.joined(first.belief, second.belief, self.draw)
         order = first.order if first.order == second.order else ""
         joined = [(Row(first.actor, text, order), 2)]
@@ -304,10 +302,12 @@ def _above_the_other_table(form: pd.DataFrame) -> Iterator[tuple[int, str, str]]
     for part in _by_table(form):
         sizes = part["table"].value_counts()
         for row, side, count in part[["table", "match_count"]].itertuples():
-            other = _OTHER_TABLE.get(side)
-            most = sizes.get(other, 0)
-            if other and re.fullmatch("[0-9]{1,9}", count) and int(count) > most:
-                expected = f"at most {most}, the {other} rows of that story and annotator"
+            partners = _OTHER_TABLE.get(side)
+            most_matches = sizes.get(partners, 0)
+            if partners and count.isdecimal() and int(count) > most_matches:
+                expected = (
+                    f"at most {most_matches}, the {partners} rows of that story and annotator"
+                )
                 yield row, "match_count", expected
 
 

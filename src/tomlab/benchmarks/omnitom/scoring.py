@@ -75,19 +75,12 @@ def _linked(item: Mapping, response: Mapping, by_text: bool) -> dict:
     """A try at a ToMBench question; `option` is the letter of the one it names, as in the file."""
     read = judged(item, response, KEYS, read_answer, False, by_text)
     tried = json.loads(item["tried"])
-    option = ""
-    chosen = None
-    if read.key is not None:  # it is one under which an option stands
-        number = KEYS.index(read.key)
-        option = tried["written"][number]
-        chosen = item["choices"][number]
-    return {
-        "score": float(read.outcome == "correct"),
-        "detail": {**tried, "option": option},
-        "rule": read.rule,
-        "outcome": read.outcome,
-        "chosen": chosen,
-    }
+    result = {"score": float(read.outcome == "correct"), "rule": read.rule, "outcome": read.outcome}
+    if read.key is None:
+        return {**result, "detail": {**tried, "option": ""}}
+    number = KEYS.index(read.key)  # under which an option stands
+    option = tried["written"][number]
+    return {**result, "detail": {**tried, "option": option}, "chosen": item["choices"][number]}
 
 
 def _extraction(answer: Parsed, gold: Sequence[Row], aligned: Alignment, judge: str) -> dict:
@@ -114,8 +107,8 @@ def _extraction(answer: Parsed, gold: Sequence[Row], aligned: Alignment, judge: 
 
 def _matched(counts: Sequence[int | None]) -> str:
     """How many rows have a match, in words."""
-    matches = [count for count in counts if count is not None and count > 0]
-    return f"{len(matches)} of {len(counts)}"
+    n_matched = sum(bool(count) for count in counts)
+    return f"{n_matched} of {len(counts)}"
 
 
 def _counted_rows(rows: Sequence[Row], counts: Sequence[int | None]) -> list[list]:
@@ -136,13 +129,13 @@ def _labelling(answer: Parsed, gold: Sequence[Row]) -> dict:
     right_at_place = 0
     for gold_row, row, row_at_place in zip(gold, repeating, at_place, strict=True):
         predicted = _labels_of(row)
-        predicted_at_place = _labels_of(row_at_place)
+        placed = _labels_of(row_at_place)
         labels = {}
         for name in DIMENSIONS:
             gold_label = gold_row.labels[name]
-            labels[name] = [gold_label, predicted[name], predicted_at_place[name]]
+            labels[name] = [gold_label, predicted[name], placed[name]]
             right += predicted[name] == gold_label
-            right_at_place += predicted_at_place[name] == gold_label
+            right_at_place += placed[name] == gold_label
         detail.append([gold_row.labels["order"], labels])
     n_rows = sum(row is not None for row in repeating)
     n_labels = len(gold) * len(DIMENSIONS)
