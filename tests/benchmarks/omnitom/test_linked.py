@@ -101,5 +101,4 @@ def test_n_counts_questions_and_intervals_cluster_on_stories():
         questions.append(questions[0] | {"source_row": 10 + questions[0]["source_row"]})
     items = linked_items(records, stories)
     scores = omnitom.score(items, replies.of_baseline(omnitom, items, "gold", "linked"))
-    row = accuracy(scores)
-    assert (row["value"], len(scores), row["n"], row["n_groups"]) == (1, 30, 6, 3)
+    assert accuracy(scores)[["value", "n", "n_groups"]].tolist() == [1, 6, 3]

