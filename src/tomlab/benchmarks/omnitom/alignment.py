@@ -6,7 +6,6 @@ embeddings; a language model's two tables are read by `parse_judgement`.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from tomlab.scoring.similarity import APOSTROPHES, plain, similarity
 from tomlab.scoring.visible import visible
 
 Table = Sequence[Row]
+Counts = Sequence[int | None]
 Vectors = Mapping | None  # of length 1, by text
 _Pairs = list[tuple[int, int]]
 _Parts = Sequence[range]  # of each row of a table, where among its texts the row's parts stand
@@ -36,9 +36,8 @@ _TIE = 1e-9
 class Alignment:
     """MatchCounts of both tables, by row."""
 
-    mc_predicted: list[int | None]  # None where a judge left it undefined, as in `mc_gold`
-    mc_gold: list[int | None]
-    pairs: _Pairs  # (predicted row, gold row), empty where the judge gives counts alone
+    mc_predicted: Counts  # None where a judge left it undefined, as in `mc_gold`
+    mc_gold: Counts
 
 
 def actor_key(name: str, gold_actors: Iterable[str]) -> str | None:
@@ -49,22 +48,20 @@ def actor_key(name: str, gold_actors: Iterable[str]) -> str | None:
     name ("Ana Ruiz" for "Ana"). No variants: groups ("Ana and Ben"), possessives ("Ana's father").
     """
     words = _words(name)
-    actors_by_key = {}
+    key = "".join(words)
+    actors_by_key: dict[str, str] = {}
     for actor in gold_actors:
         actors_by_key.setdefault("".join(_words(actor)), actor)
-    key = "".join(words)
-    if key in actors_by_key:
-        return actors_by_key[key]
-    if key == WORLD:
-        return WORLD
+    if key == WORLD or key in actors_by_key:
+        return actors_by_key.get(key, WORLD)
 
     is_single = not _GROUP.search(name) and not APOSTROPHES.search(name)
     is_full_name = is_single and all(word[0].isupper() for word in name.split())
     candidates = []
-    for gold_key, actor in actors_by_key.items():
-        if gold_key == WORLD or _GROUP.search(actor):
-            continue
+    for actor in actors_by_key.values():
         gold_words = _words(actor)
+        if gold_words == [WORLD] or _GROUP.search(actor):
+            continue
         if _shortens(words, gold_words) or (is_full_name and _shortens(gold_words, words)):
             candidates.append(actor)
     return candidates[0] if len(candidates) == 1 else None
@@ -97,12 +94,11 @@ def compound_parts(belief: str) -> list[str]:
 
 def texts_to_embed(tables: Iterable[Table]) -> list[str]:
     """The distinct texts that `align` needs vectors of: beliefs, and the parts of compound ones."""
-    texts = {}
+    texts = []
     for table in tables:
         for row in table:
-            texts[row.belief] = None
-            texts.update(dict.fromkeys(compound_parts(row.belief)))
-    return list(texts)
+            texts += [row.belief, *compound_parts(row.belief)]
+    return list(dict.fromkeys(texts))
 
 
 def align(
@@ -126,31 +122,22 @@ def alignments(
     threshold is not one assignment cut there: with likenesses .9 and .8 in the first row and .8 and
     .1 in the second, .9 stands alone at .75, but at .65 the two pairs of .8 are better.
     """
-    actors = list(dict.fromkeys(row.actor for row in gold))
-    keys = {name: actor_key(name, actors) for name in {row.actor for row in (*predicted, *gold)}}
-    pairs_by_threshold = [[] for _ in thresholds]
-    for key in dict.fromkeys(keys[actor] for actor in actors):
+    gold_actors = list(dict.fromkeys(row.actor for row in gold))
+    keys = {row.actor: actor_key(row.actor, gold_actors) for row in (*predicted, *gold)}
+    predicted_counts = [[0] * len(predicted) for _ in thresholds]
+    gold_counts = [[0] * len(gold) for _ in thresholds]
+    for key in {keys[actor] for actor in gold_actors}:
         predicted_rows, predicted_parts, predicted_texts = _of_actor(predicted, key, keys)
         gold_rows, gold_parts, gold_texts = _of_actor(gold, key, keys)
-        alike = similarity(kind, predicted_texts, gold_texts, vectors)
-        for pairs, threshold in zip(pairs_by_threshold, thresholds, strict=True):
-            for left, right in _pairs(alike, predicted_parts, gold_parts, threshold):
-                pairs.append((predicted_rows[left], gold_rows[right]))
-    return [_alignment(pairs, len(predicted), len(gold)) for pairs in pairs_by_threshold]
+        likeness = similarity(kind, predicted_texts, gold_texts, vectors)
+        for number, threshold in enumerate(thresholds):
+            for left, right in _pairs(likeness, predicted_parts, gold_parts, threshold):
+                predicted_counts[number][predicted_rows[left]] += 1
+                gold_counts[number][gold_rows[right]] += 1
+    return list(map(Alignment, predicted_counts, gold_counts))
 
 
-def _alignment(pairs: _Pairs, n_predicted: int, n_gold: int) -> Alignment:
-    """The MatchCounts that pairs come to."""
-    predicted_counts = Counter(predicted for predicted, _ in pairs)
-    gold_counts = Counter(gold for _, gold in pairs)
-    return Alignment(
-        [predicted_counts[row] for row in range(n_predicted)],
-        [gold_counts[row] for row in range(n_gold)],
-        sorted(pairs),
-    )
-
-
-def _of_actor(table: Table, key: str, keys: Mapping) -> tuple[list[int], _Parts, list[str]]:
+def _of_actor(table: Table, key: str | None, keys: Mapping) -> tuple[list[int], _Parts, list[str]]:
     """The rows of one actor: their numbers, and all texts, of which the parts come last."""
     numbers = [number for number, row in enumerate(table) if keys[row.actor] == key]
     # By their texts, so that ties fall the same way whatever their order in the table.
@@ -164,44 +151,44 @@ def _of_actor(table: Table, key: str, keys: Mapping) -> tuple[list[int], _Parts,
     return numbers, parts, texts
 
 
-def _pairs(alike: np.ndarray, left: _Parts, right: _Parts, threshold: float) -> _Pairs:
+def _pairs(likeness: np.ndarray, left: _Parts, right: _Parts, threshold: float) -> _Pairs:
     """The pairs (left row, right row) of one actor: first one to one, then those by which a row
     that holds several beliefs gets more partners.
 
-    alike: the likeness of texts of the left table to those of the right one; in both the rows come
-    first, then the parts of rows that hold several beliefs (`left`, `right`: which, by row).
+    likeness: of texts of the left table to those of the right one; in both the rows come first,
+    then the parts of rows that hold several beliefs (`left`, `right`: which, by row).
     """
-    pairs = _assigned(alike[: len(left), : len(right)], threshold)
-    pairs += _extended(alike, left, right, pairs, threshold)
+    pairs = _assigned(likeness[: len(left), : len(right)], threshold)
+    pairs += _extended(likeness, left, right, pairs, threshold)
     # The same for rows of the right table, with the two tables in exchanged roles.
     exchanged = [(right_row, left_row) for left_row, right_row in pairs]
-    exchanged += _extended(alike.T, right, left, exchanged, threshold)
+    exchanged += _extended(likeness.T, right, left, exchanged, threshold)
     return [(left_row, right_row) for right_row, left_row in exchanged]
 
 
-def _assigned(alike: np.ndarray, threshold: float) -> _Pairs:
+def _assigned(likeness: np.ndarray, threshold: float) -> _Pairs:
     """The one-to-one pairs at or above the threshold that lie farthest above it in total."""
     from scipy.optimize import linear_sum_assignment  # slow to import, for the evaluation alone
 
-    above = alike - threshold
+    above = likeness - threshold
     gain = np.where(above > -_TIE, np.maximum(above, 0) + _TIE, 0.0)
     rows, columns = linear_sum_assignment(gain, maximize=True)
     return [(int(r), int(c)) for r, c in zip(rows, columns, strict=True) if gain[r, c] > 0]
 
 
 def _extended(
-    alike: np.ndarray, parts: _Parts, other_parts: _Parts, pairs: _Pairs, threshold: float
+    likeness: np.ndarray, parts: _Parts, other_parts: _Parts, pairs: _Pairs, threshold: float
 ) -> _Pairs:
-    """The pairs that compound rows add. alike: of one table's texts (rows, then parts)."""
+    """The pairs that compound rows add. likeness: of one table's texts (rows, then parts)."""
     partners = dict(pairs)
     matched = set(partners.values())
     added = []
-    for row, own_parts in enumerate(parts):
-        free = [other for other in range(len(other_parts)) if other not in matched]
-        if not own_parts or not free:
+    for row, row_parts in enumerate(parts):
+        free = [number for number in range(len(other_parts)) if number not in matched]
+        if not row_parts or not free:
             continue
-        part_likeness = alike[own_parts.start : own_parts.stop]
-        is_open = np.ones(len(own_parts), dtype=bool)
+        part_likeness = likeness[row_parts.start : row_parts.stop]
+        is_open = np.ones(len(row_parts), dtype=bool)
         room = MOST_PARTNERS
         if row in partners:
             partner = partners[row]
@@ -217,8 +204,8 @@ def _extended(
         matches.sort(key=lambda match: -candidates[match])
         matches = matches[:room]
         if row in partners or len(matches) > 1:
-            new_partners = [free[place] for _, place in matches]
-            added += [(row, other) for other in new_partners]
+            new_partners = [free[column] for _, column in matches]
+            added += [(row, partner) for partner in new_partners]
             matched.update(new_partners)
     return added
 
@@ -234,7 +221,7 @@ def precision_recall_f1(alignment: Alignment) -> tuple[float, float, float]:
     return precision, recall, f1
 
 
-def _share(counts: Sequence[int | None]) -> float:
+def _share(counts: Counts) -> float:
     """The share of nonzero counts among the defined ones."""
     if not counts:
         return 0.0
@@ -265,15 +252,15 @@ def parse_judgement(text: str, predicted: Table, gold: Table) -> Alignment | str
         return "no table of matches"
     mc_predicted = _counts(tables["predicted"], predicted, len(gold))
     mc_gold = _counts(tables["gold"], gold, len(predicted))
-    if all(count is None for count in (*mc_predicted, *mc_gold)):
+    if {*mc_predicted, *mc_gold} <= {None}:
         return "no row of the tables with its count"
-    return Alignment(mc_predicted, mc_gold, [])
+    return Alignment(mc_predicted, mc_gold)
 
 
 def _judged_lines(text: str) -> dict[str, list[tuple[str, int]]]:
     """The lines of both tables: actor and belief as plain text, and the count."""
-    tables = {"predicted": [], "gold": []}
-    side = None
+    tables: dict[str, list[tuple[str, int]]] = {"predicted": [], "gold": []}
+    side = ""
     is_at_top = False
     for line in text.splitlines():
         words = plain(line)
@@ -284,7 +271,7 @@ def _judged_lines(text: str) -> dict[str, list[tuple[str, int]]]:
             is_at_top = True
         elif _HEADER.fullmatch(words):
             if not is_at_top:  # a header without a label: of the first table, then of the second
-                side = "predicted" if side is None else "gold"
+                side = "gold" if side else "predicted"
             is_at_top = True
         elif side and count:
             if is_at_top:  # of two tables with one label the later counts
@@ -294,34 +281,30 @@ def _judged_lines(text: str) -> dict[str, list[tuple[str, int]]]:
     return tables
 
 
-def _counts(lines: Sequence[tuple[str, int]], rows: Table, most: int) -> list[int | None]:
-    """The count of each row, None where no line stands for it or its count is above `most`."""
-    counts = dict.fromkeys(range(len(rows)))
+def _counts(lines: Sequence[tuple[str, int]], rows: Table, limit: int) -> list[int | None]:
+    """The count of each row, None where no line stands for it or its count is above `limit`."""
+    counts: list[int | None] = [None] * len(rows)
     for row, number in _lines_of_rows([text for text, _ in lines], rows).items():
         _, count = lines[number]
-        if count <= most:
+        if count <= limit:
             counts[row] = count
-    return list(counts.values())
+    return counts
 
 
 def _lines_of_rows(lines: Sequence[str], rows: Table) -> dict[int, int]:
     """The line that stands for each row, by their numbers, see `parse_judgement`."""
     texts = [plain(f"{row.actor} {row.belief}") for row in rows]
-    line_of_row = {}
-    for row, text in enumerate(texts[: len(lines)]):
-        if lines[row] == text:
-            line_of_row[row] = row
+    at_place = zip(lines, texts, strict=False)
+    line_of_row = {row: row for row, (line, text) in enumerate(at_place) if line == text}
+    free = [number for number in range(len(lines)) if number not in line_of_row]
     for row, text in enumerate(texts):
-        if row in line_of_row:
-            continue
-        for number, line in enumerate(lines):
-            if line == text and number not in line_of_row.values():
-                line_of_row[row] = number
-                break
+        matches = [number for number in free if lines[number] == text]
+        if matches and row not in line_of_row:
+            line_of_row[row] = matches[0]
+            free.remove(matches[0])
     if len(lines) == len(rows):
-        alike = similarity("token_f1", lines, texts)
-        used_lines = set(line_of_row.values())
-        for row in range(len(rows)):
-            if row not in line_of_row and row not in used_lines and alike[row, row] >= 0.5:
+        likeness = similarity("token_f1", lines, texts)
+        for row in free:
+            if row not in line_of_row and likeness[row, row] >= 0.5:
                 line_of_row[row] = row
     return line_of_row

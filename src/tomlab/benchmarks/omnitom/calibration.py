@@ -6,7 +6,6 @@ label (`calibration.yaml`). Nobody judged these tables; `LabelledTable.truth` sa
 """
 
 import random
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -76,7 +75,7 @@ class _Edit(NamedTuple):
     """A row of an edited table, its MatchCount, and the operation that made it."""
 
     row: Row
-    count: int
+    match_count: int
     operation: str
 
 
@@ -109,15 +108,16 @@ def edited(
         if 100 * draw.random() < percent_foreign:
             predicted += [_Edit(row, 0, "foreign") for row in story.foreign()]
     predicted.sort(key=lambda edit: story.actors.index(edit.row.actor))
+    counts = [edit.match_count for edit in predicted], [edit.match_count for edit in gold]
     return LabelledTable(
         table_id,
         str(record["story_id"]),
         record["story"],
         tuple(edit.row for edit in predicted),
         tuple(edit.row for edit in gold),
-        Alignment([edit.count for edit in predicted], [edit.count for edit in gold], []),
+        Alignment(*counts),
         KNOWN,
-        tuple(tuple(edit.operation for edit in side) for side in (predicted, gold)),
+        (tuple(edit.operation for edit in predicted), tuple(edit.operation for edit in gold)),
     )
 
 
@@ -171,13 +171,12 @@ class _Story:
         waiting.remove(partner)
         if operation == "sibling":
             return [(self.rows[partner], 0)], [(row, 0)]
-        as_they_stand = [row, self.rows[partner]]
+        pair = [row, self.rows[partner]]
         # Both ways of saying a belief, or the joined one would always be told by its words alone.
         varied = []
-        for place in (number, partner):
-            varied.append(self.draw.choice([self.rows[place], self._in_other_words(place)]))
-        first, second = varied if operation == "merge" else as_they_stand
-        single = as_they_stand if operation == "merge" else varied
+        for belief, belief_number in zip(pair, (number, partner), strict=True):
+            varied.append(self.draw.choice([belief, self._in_other_words(belief_number)]))
+        (first, second), single = (varied, pair) if operation == "merge" else (pair, varied)
         text = rewordings.joined(first.belief, second.belief, self.draw)
         order = first.order if first.order == second.order else ""
         joined = [(Row(first.actor, text, order), 2)]
@@ -277,16 +276,18 @@ def read_human(path: Path | str) -> list[LabelledTable]:
     for part in _by_table(files.read_form(path, ALIGNMENTS_FORM, _above_the_other_table)):
         story_id, annotator, system = part.iloc[0][_TABLE]
         table_id = "/".join(filter(None, (story_id, system, annotator)))
-        beliefs = []
-        counts = []
-        for side in _OTHER_TABLE:
-            own_rows = part[part["table"] == side]
-            beliefs.append(tuple(map(Row, own_rows["actor"], own_rows["belief"])))
-            counts.append([int(count) if count else None for count in own_rows["match_count"]])
-        known = Alignment(*counts, [])
+        predicted, mc_predicted = _counted_rows(part[part["table"] == "prediction"])
+        gold, mc_gold = _counted_rows(part[part["table"] == "gold"])
+        known = Alignment(mc_predicted, mc_gold)
         truth = f"human:{annotator}"
-        tables.append(LabelledTable(table_id, story_id, "", *beliefs, known, truth))
+        tables.append(LabelledTable(table_id, story_id, "", predicted, gold, known, truth))
     return tables
+
+
+def _counted_rows(form: pd.DataFrame) -> tuple[tuple[Row, ...], list[int | None]]:
+    """The rows of one side of a form, and their MatchCounts."""
+    counts = [int(count) if count else None for count in form["match_count"]]
+    return tuple(map(Row, form["actor"], form["belief"])), counts
 
 
 def _by_table(form: pd.DataFrame) -> list[pd.DataFrame]:
@@ -301,10 +302,12 @@ def _above_the_other_table(form: pd.DataFrame) -> Iterator[tuple[int, str, str]]
     for part in _by_table(form):
         sizes = part["table"].value_counts()
         for row, side, count in part[["table", "match_count"]].itertuples():
-            other = _OTHER_TABLE.get(side)
-            most = sizes.get(other, 0)
-            if other and re.fullmatch("[0-9]{1,9}", count) and int(count) > most:
-                expected = f"at most {most}, the {other} rows of that story and annotator"
+            partners = _OTHER_TABLE.get(side)
+            most_matches = sizes.get(partners, 0)
+            if partners and count.isdecimal() and int(count) > most_matches:
+                expected = (
+                    f"at most {most_matches}, the {partners} rows of that story and annotator"
+                )
                 yield row, "match_count", expected
 
 
@@ -326,7 +329,7 @@ def labelled_rows(tables: Sequence[LabelledTable]) -> pd.DataFrame:
 
 def undecided(predicted: Sequence[Row], gold: Sequence[Row]) -> Alignment:
     """What an answer that could not be read decides on two tables: nothing."""
-    return Alignment([None] * len(predicted), [None] * len(gold), [])
+    return Alignment([None] * len(predicted), [None] * len(gold))
 
 
 def decisions(

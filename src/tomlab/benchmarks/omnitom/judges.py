@@ -64,15 +64,18 @@ def read(
     responses: Sequence[Response], tables: Sequence[LabelledTable]
 ) -> tuple[list[Alignment | None], pd.Series]:
     """The alignments in a judge's answers, None where there is none, and what became of each."""
-    alignments = []
+    alignments: list[Alignment | None] = []
     reasons = []
     for response, table in zip(responses, tables, strict=True):
-        judgement = "failed"
+        judgement: Alignment | str = "failed"
         if response.reply:
             judgement = parse_judgement(response.reply.text, table.predicted, table.gold)
-        is_read = isinstance(judgement, Alignment)
-        alignments.append(judgement if is_read else None)
-        reasons.append("read" if is_read else judgement)
+        if isinstance(judgement, Alignment):
+            alignments.append(judgement)
+            reasons.append("read")
+        else:
+            alignments.append(None)
+            reasons.append(judgement)
     return alignments, pd.Series(reasons, name="answers", dtype=str)
 
 
@@ -85,7 +88,7 @@ def as_released(
         alignment = alignment or undecided(table.predicted, table.gold)
         mc_predicted = [count or 0 for count in alignment.mc_predicted]
         mc_gold = [count or 0 for count in alignment.mc_gold]
-        counted.append(Alignment(mc_predicted, mc_gold, []))
+        counted.append(Alignment(mc_predicted, mc_gold))
     return counted
 
 

@@ -60,10 +60,8 @@ def _with(belief: str, match: re.Match, words: Iterable[str], group: str | int =
 
 def places(beliefs: Sequence[str]) -> list[str]:
     """The nouns, with their articles, that follow a preposition of place."""
-    nouns = {}
-    for belief in beliefs:
-        nouns.update((match[2], None) for match in _PLACE.finditer(belief))
-    return list(nouns)
+    nouns = [match[2] for belief in beliefs for match in _PLACE.finditer(belief)]
+    return list(dict.fromkeys(nouns))
 
 
 def other_places(belief: str, nouns: Sequence[str]) -> list[str]:
@@ -77,16 +75,18 @@ def other_places(belief: str, nouns: Sequence[str]) -> list[str]:
 
 def other_people(belief: str, people: Sequence[str], strangers: Sequence[str]) -> list[str]:
     """The belief with one of `strangers`, whom it does not name, for somebody it names."""
-    # "Ana" is not named in "Ana's father", who may be an actor as well.
-    named = {}
-    for name in (*people, *strangers):
-        named[name] = re.search(rf"\b{re.escape(name)}\b(?!['’])", belief)
-    others = [name for name in strangers if not named[name]]
+    absent = [name for name in strangers if not _name_in(belief, name)]
     texts = []
     for name in people:
-        if named[name]:
-            texts += _with(belief, named[name], others)
+        match = _name_in(belief, name)
+        if match:
+            texts += _with(belief, match, absent)
     return texts
+
+
+def _name_in(belief: str, name: str) -> re.Match | None:
+    """Where the belief has the name. "Ana's father", who may be an actor as well, is not Ana."""
+    return re.search(rf"\b{re.escape(name)}\b(?!['’])", belief)
 
 
 def other_times(belief: str) -> list[str]:

@@ -55,10 +55,7 @@ def verdict(
     if item["question_type"] == "linked":
         return _linked(item, response, by_text)
     gold = gold_rows(item)
-    if item["question_type"] == "extraction":
-        result = _extraction(answer, gold, *aligned)
-    else:
-        result = _labelling(answer, gold)
+    result = _extraction(answer, gold, *aligned) if aligned else _labelling(answer, gold)
     if failed(response):
         outcome, rule = lost(response)
     elif not answer.rows:
@@ -78,19 +75,12 @@ def _linked(item: Mapping, response: Mapping, by_text: bool) -> dict:
     """A try at a ToMBench question; `option` is the letter of the one it names, as in the file."""
     read = judged(item, response, KEYS, read_answer, False, by_text)
     tried = json.loads(item["tried"])
-    option = ""
-    chosen = None
-    if read.key is not None:  # it is one under which an option stands
-        number = KEYS.index(read.key)
-        option = tried["written"][number]
-        chosen = item["choices"][number]
-    return {
-        "score": float(read.outcome == "correct"),
-        "detail": {**tried, "option": option},
-        "rule": read.rule,
-        "outcome": read.outcome,
-        "chosen": chosen,
-    }
+    result = {"score": float(read.outcome == "correct"), "rule": read.rule, "outcome": read.outcome}
+    if read.key is None:
+        return {**result, "detail": {**tried, "option": ""}}
+    number = KEYS.index(read.key)  # under which an option stands
+    option = tried["written"][number]
+    return {**result, "detail": {**tried, "option": option}, "chosen": item["choices"][number]}
 
 
 def _extraction(answer: Parsed, gold: Sequence[Row], aligned: Alignment, judge: str) -> dict:
@@ -117,8 +107,8 @@ def _extraction(answer: Parsed, gold: Sequence[Row], aligned: Alignment, judge: 
 
 def _matched(counts: Sequence[int | None]) -> str:
     """How many rows have a match, in words."""
-    matches = [count for count in counts if count is not None and count > 0]
-    return f"{len(matches)} of {len(counts)}"
+    n_matched = sum(bool(count) for count in counts)
+    return f"{n_matched} of {len(counts)}"
 
 
 def _counted_rows(rows: Sequence[Row], counts: Sequence[int | None]) -> list[list]:
@@ -139,13 +129,13 @@ def _labelling(answer: Parsed, gold: Sequence[Row]) -> dict:
     right_at_place = 0
     for gold_row, row, row_at_place in zip(gold, repeating, at_place, strict=True):
         predicted = _labels_of(row)
-        predicted_at_place = _labels_of(row_at_place)
+        placed = _labels_of(row_at_place)
         labels = {}
         for name in DIMENSIONS:
             gold_label = gold_row.labels[name]
-            labels[name] = [gold_label, predicted[name], predicted_at_place[name]]
+            labels[name] = [gold_label, predicted[name], placed[name]]
             right += predicted[name] == gold_label
-            right_at_place += predicted_at_place[name] == gold_label
+            right_at_place += placed[name] == gold_label
         detail.append([gold_row.labels["order"], labels])
     n_rows = sum(row is not None for row in repeating)
     n_labels = len(gold) * len(DIMENSIONS)
@@ -271,7 +261,7 @@ def rule(item: Mapping, scored: Mapping) -> str:
         detail = json.loads(scored["detail"])
         predicted_counts = [count for *_, count in detail["predicted"]]
         gold_counts = [count for *_, count in detail["gold"]]
-        aligned = Alignment(predicted_counts, gold_counts, []), scored["judge"]
+        aligned = Alignment(predicted_counts, gold_counts), scored["judge"]
     return verdict(item, scored, parsed(scored), aligned, was_read(scored))["rule"]
 
 
@@ -287,9 +277,9 @@ def key_of(response: Mapping) -> tuple:
     return tuple(response[name] for name in _KEY)
 
 
-def likeness(tables: Sequence[tuple], kind: str, embedder: ModelSpec) -> alignment.Vectors:
+def likeness(tables: Sequence[tuple], kind: str, embedder: ModelSpec | None) -> alignment.Vectors:
     """What `alignment.align` needs to know of these predicted and gold tables for a kind."""
-    if kind != "embedding":
+    if kind != "embedding" or embedder is None:
         return None
     texts = alignment.texts_to_embed(chain.from_iterable(tables))
     if not texts:
@@ -298,7 +288,10 @@ def likeness(tables: Sequence[tuple], kind: str, embedder: ModelSpec) -> alignme
 
 
 def _aligned(
-    read: Sequence[tuple], judge: Judge, judged: Mapping[tuple, Alignment], embedder: ModelSpec
+    read: Sequence[tuple],
+    judge: Judge,
+    judged: Mapping[tuple, Alignment],
+    embedder: ModelSpec | None,
 ) -> Iterator[_Aligned]:
     """The alignment of each extracted table with the gold one, and who made it."""
     tables = []

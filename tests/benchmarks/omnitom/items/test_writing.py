@@ -1,8 +1,6 @@
 """OmniToM's candidate gold by models: what is asked, what is read of the answers."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from omnitom_stories import RECORDS
 from scripted_writers import ERROR, asked, said, wrote
@@ -32,9 +30,9 @@ HEADER = (
 )
 
 
-def label_table(labels=LABELS):
-    rows = zip(BELIEFS, labels, strict=False)
-    return "\n".join([HEADER, *(f"{belief} | {own}" for belief, own in rows)])
+def label_table(*labels):
+    lines = [f"{belief} | {cells}" for belief, cells in zip(BELIEFS, labels, strict=False)]
+    return "\n".join([HEADER, *lines])
 
 
 def rows_after(step, drafts, *responses):
@@ -68,9 +66,9 @@ def test_extraction_is_asked_at_level_4_with_examples_of_the_category():
 
 
 def test_a_story_is_never_its_own_example():
-    own = [record for record in RECORDS if record["story_category"] == "False Belief Task"]
-    for record in own:
-        [request] = asked(EXTRACTION, [record], examples=own, max_tokens=50)
+    alike = [record for record in RECORDS if record["story_category"] == "False Belief Task"]
+    for record in alike:
+        [request] = asked(EXTRACTION, [record], examples=alike, max_tokens=50)
         assert record["story"] not in request.messages[0]["content"]
 
 
@@ -86,7 +84,7 @@ def test_labelling_shows_the_beliefs_and_no_label_of_theirs():
 
 
 def test_a_scripted_model_makes_a_record_that_can_be_read_back(tmp_path):
-    [record] = gold(rows_after(LABELLING, extracted(), said(label_table())))
+    [record] = gold(rows_after(LABELLING, extracted(), said(label_table(*LABELS))))
     write_records([record], tmp_path / "gold.jsonl")
     assert read_records(tmp_path / "gold.jsonl") == [record]
     assert (record["story_id"], record["source"]) == (3001, "llm:scripted")
@@ -99,7 +97,6 @@ def test_a_scripted_model_makes_a_record_that_can_be_read_back(tmp_path):
     [
         (said("I would rather not."), "unparsed", "no table"),
         (ERROR, "error", "429: slow down"),
-        (said("<think>Well", "length"), "truncated", "no answer"),
         (said(EXTRACTED, "length"), "truncated", "part of the table is lost"),
         (said(EXTRACTED + "\nBen | The key"), "unparsed", "part of the table is lost"),
     ],
@@ -110,34 +107,8 @@ def test_what_is_no_whole_table_is_no_record_and_keeps_its_text(response, status
     assert [row[name] for name in OUTCOME] == [status, reason, text]
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("No.", "no table"),
-        (label_table(LABELS[:2]), "a belief without seven legal labels"),
-        (label_table([*LABELS[:2], LABELS[2].replace("True", "Maybe")]), "a belief without seven"),
-        (label_table([*LABELS[:2], "2 | True"]), "a belief without seven"),
-    ],
-)
-def test_a_table_without_a_legal_label_is_no_gold(text, reason):
-    [row] = rows_after(LABELLING, extracted(), said(text))
+@pytest.mark.parametrize("last", [[], [LABELS[2].replace("True", "Maybe")], ["2 | True"]])
+def test_a_table_without_a_legal_label_is_no_gold(last):
+    [row] = rows_after(LABELLING, extracted(), said(label_table(*LABELS[:2], *last)))
     assert row["status"] == "unparsed"
-    assert row["reason"].startswith(reason)
-
-
-cells = st.sampled_from(
-    ["world", "Ada", "Ben thinks so", "0", "1", "True", "Private", "Action", "|", "\n", "{", "\0"]
-)
-texts = st.text() | st.lists(cells, max_size=30).map(" | ".join)
-
-
-@settings(max_examples=30, deadline=None)
-@given(texts.map(lambda text: f"{EXTRACTED}\n{text}"), texts, st.sampled_from(["stop", "length"]))
-def test_gold_has_all_that_was_extracted_whatever_a_model_says(first, second, finish):
-    drafts = extracted(first)
-    for text in (second, f"{label_table()}\n{second}"):
-        answers = [said(text, finish)] * len(drafts)
-        for record in gold(rows_after(LABELLING, drafts, *answers)):
-            assert len(record["beliefs"]) == len(drafts[0]["beliefs"])
-            for belief in record["beliefs"]:
-                assert all(belief["labels"][name] in DIMENSIONS[name] for name in DIMENSIONS)
+    assert row["reason"].startswith("a belief without seven legal labels")

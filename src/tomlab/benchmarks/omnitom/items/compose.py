@@ -56,7 +56,9 @@ class Method(NamedTuple):
     max_tokens: int = RELEASED_TOKENS
 
 
-METHODS = {name: Method(**fields) for name, fields in yaml_beside(__file__)["methods"].items()}
+METHODS: dict[str, Any] = {
+    name: Method(**fields) for name, fields in yaml_beside(__file__)["methods"].items()
+}
 # A table has rows for what happened and for everybody, so that the story stays in sight.
 for _base in ("stage1-L3", "stage2-L3"):
     METHODS |= techniques.methods(_base, METHODS[_base], f"{_base}-", True, ("omnitom/minds",))
@@ -141,8 +143,8 @@ def examples_for(
 ) -> list[Mapping]:
     """So many other stories of the record's category from `examples`, by lot, or all there are."""
     category = record["story_category"]
-    alike = [example for example in examples if example["story_category"] == category]
-    usable = [example for example in alike if example["story"] != record["story"]]
+    of_category = [example for example in examples if example["story_category"] == category]
+    usable = [example for example in of_category if example["story"] != record["story"]]
     lot = random.Random(f"{seed}/{record['story_id']}")
     return lot.sample(usable, min(number, len(usable)))
 
@@ -255,7 +257,7 @@ def _solved(examples: Sequence[Mapping], how: Method, replaced: Mapping[str, str
 def table_text(beliefs: Sequence[Row], stage: int) -> str:
     """Beliefs as the pipe table that a stage asks for; at stage 0 without labels."""
     lines = []
-    for cells in [HEADS, *(vars(row) | row.labels for row in beliefs)]:
+    for cells in [HEADS, *({**vars(row), **row.labels} for row in beliefs)]:
         lines.append(" | ".join(cells[name] for name in _COLUMNS[stage]))
     return "\n".join(lines)
 
@@ -276,9 +278,8 @@ def schema(method: str) -> dict | None:
         return None
     fields = {}
     for name in _COLUMNS[how.stage]:
-        fields[name] = {"type": "string"}
-        if name in DIMENSIONS:
-            fields[name]["enum"] = list(DIMENSIONS[name])
+        legal = {"enum": list(DIMENSIONS[name])} if name in DIMENSIONS else {}
+        fields[name] = {"type": "string", **legal}
     return _object({"beliefs": {"type": "array", "items": _object(fields)}})
 
 
@@ -310,22 +311,28 @@ def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
         guess = draw.choice(KEYS[: len(item["choices"])])
         return {"gold": f"({key_of(item, item['answer'], KEYS)})", "random": f"({guess})"}
     gold = gold_rows(item)
-    if stage == 1:
-        actors = list(dict.fromkeys(row.actor for row in gold))
-        facts = [row.belief for row in gold if row.actor == WORLD]
-        omniscient = []
-        for actor, fact in product(actors, facts):
-            omniscient.append(Row(actor, fact, "0" if actor == WORLD else "1"))
-        by_lot = [replace(row, actor=draw.choice(actors)) for row in gold if draw.random() < 0.5]
-    else:
-        public = {"truth_status": "True", "knowledge_access": "Public"}
-        omniscient = [replace(row, labels=row.labels | public) for row in gold]
-        by_lot = []
-        for row in gold:
-            labels = {name: draw.choice(legal) for name, legal in DIMENSIONS.items()}
-            by_lot.append(replace(row, labels=labels))
-    tables = {"gold": gold, "omniscient": omniscient, "random": by_lot}
-    return {name: table_text(table, stage) for name, table in tables.items()}
+    tables = _extractions(gold, draw) if stage == 1 else _labellings(gold, draw)
+    return {name: table_text(table, stage) for name, table in {"gold": gold, **tables}.items()}
+
+
+def _extractions(gold: Sequence[Row], draw: random.Random) -> dict[str, list[Row]]:
+    actors = list(dict.fromkeys(row.actor for row in gold))
+    facts = [row.belief for row in gold if row.actor == WORLD]
+    omniscient = []
+    for actor, fact in product(actors, facts):
+        omniscient.append(Row(actor, fact, "0" if actor == WORLD else "1"))
+    by_lot = [replace(row, actor=draw.choice(actors)) for row in gold if draw.random() < 0.5]
+    return {"omniscient": omniscient, "random": by_lot}
+
+
+def _labellings(gold: Sequence[Row], draw: random.Random) -> dict[str, list[Row]]:
+    public = {"truth_status": "True", "knowledge_access": "Public"}
+    omniscient = [replace(row, labels={**row.labels, **public}) for row in gold]
+    by_lot = []
+    for row in gold:
+        labels = {name: draw.choice(legal) for name, legal in DIMENSIONS.items()}
+        by_lot.append(replace(row, labels=labels))
+    return {"omniscient": omniscient, "random": by_lot}
 
 
 def weighed(item: Mapping, replaced: Mapping[str, str] | None = None) -> Iterator[tuple]:

@@ -55,11 +55,11 @@ def faults(
 
 def _faults(record: Mapping) -> Iterator[tuple[str, str]]:
     yield from _unknown_actors(record)
-    first = {}
+    numbers: dict[tuple[str, str], int] = {}
     for number, belief in enumerate(record["beliefs"], start=1):
         for rule, reason in belief_faults(belief, record):
             yield rule, f"belief {number}: {reason}"
-        earlier = first.setdefault((plain(belief["actor"]), plain(belief["belief"])), number)
+        earlier = numbers.setdefault((plain(belief["actor"]), plain(belief["belief"])), number)
         # Matches are one to one, so that one of the two would never be found.
         if earlier != number:
             row = f"{belief['actor']}: {belief['belief']!r}"

@@ -25,7 +25,7 @@ def _bare(name: str) -> str:
     return re.sub(r"[\W_]", "", name.casefold())
 
 
-_KEYS = {}
+_KEYS: dict[str, str] = {}
 for _key, _names in _NAMES.items():
     _KEYS |= {_bare(_name): _key for _name in _names}
 

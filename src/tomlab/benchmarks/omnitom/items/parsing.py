@@ -97,7 +97,7 @@ def _parse_table(text: str) -> Parsed:
     table = [_cells(line) for line in lines]
     headers = [_headings(cells) for cells in table]
     has_labels = any(DIMENSIONS.keys() & header for header in headers)
-    columns = () if any(headers) else _usual_columns(table)
+    columns: Sequence[str | None] = () if any(headers) else _usual_columns(table)
     rows = []
     lost_texts = []
     n_dropped = 0
@@ -106,7 +106,7 @@ def _parse_table(text: str) -> Parsed:
             repeats_beliefs = has_labels and DIMENSIONS.keys().isdisjoint(header)
             columns = () if repeats_beliefs else header
             continue
-        values = dict(zip(columns, cells, strict=False))
+        values: dict[str | None, str] = dict(zip(columns, cells, strict=False))
         row = _row(values)
         if row and (len(cells) == len(columns) or _has_labels(values)):
             rows.append(row)

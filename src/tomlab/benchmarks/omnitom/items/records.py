@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pandas as pd
 from pydantic import BaseModel, Field, create_model
@@ -39,20 +39,20 @@ class Row:
 
 
 _Text = Annotated[str, Field(pattern=r"\S")]
-_labels = {key: Literal[labels] for key, labels in DIMENSIONS.items()}
-_Labels = create_model("_Labels", __config__={"strict": True, "extra": "allow"}, **_labels)
+_legal: dict[str, Any] = {name: Literal[labels] for name, labels in DIMENSIONS.items()}
+_Labels = create_model("_Labels", __config__={"strict": True, "extra": "allow"}, **_legal)
 
 
 class _Belief(BaseModel, strict=True, extra="allow"):
     actor: _Text
     belief: _Text
-    labels: _Labels
+    labels: _Labels  # type: ignore[valid-type]  # its fields stand in `schema.yaml`
     paraphrases: list[_Text] = []
 
 
 class _Record(BaseModel, strict=True, extra="allow"):
     story_id: int
-    story_category: Literal[tuple(CODES)]
+    story_category: Annotated[str, matches("|".join(CODES), " or ".join(CODES))]
     story: _Text
     beliefs: list[_Belief] = Field(min_length=1)
     source: Annotated[
@@ -90,19 +90,16 @@ def rows(record: Mapping) -> list[Row]:
     ]
 
 
-_ANSWER = "答案\nANSWER"  # the letter of the right option
-_Question = create_model(
-    "_Question",
-    **{
-        "STORY": _Text,
-        "QUESTION": _Text,
-        "OPTION-A": _Text,
-        "OPTION-B": _Text,
-        "OPTION-C": (str, ""),
-        "OPTION-D": (str, ""),
-        _ANSWER: Literal[*"ABCD"],
-    },
-)
+class _Question(BaseModel):
+    STORY: _Text
+    QUESTION: _Text
+    A: _Text = Field(alias="OPTION-A")
+    B: _Text = Field(alias="OPTION-B")
+    C: str = Field("", alias="OPTION-C")
+    D: str = Field("", alias="OPTION-D")
+    answer: Literal["A", "B", "C", "D"] = Field(
+        alias="答案\nANSWER"
+    )  # the letter of the right option
 
 
 def read_tombench(folder: Path | str) -> pd.DataFrame:
@@ -122,20 +119,19 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
             problems.append("no line in it")
         refuse(problems, str(path))
         for number, line in lines:
-            texts = [line.get(f"OPTION-{letter}", "").strip() for letter in "ABCD"]
-            options = [re.sub(r"^[A-D]\.\s*", "", text) for text in texts]
-            answer = options["ABCD".index(line[_ANSWER])]
+            read = _Question.model_validate(line)
+            texts = [read.A, read.B, read.C, read.D]
+            options = [re.sub(r"^[A-D]\.\s*", "", text.strip()) for text in texts]
+            answer = options["ABCD".index(read.answer)]
             if not answer:
-                raise InputError(
-                    f"{path}: line {number}: the answer {line[_ANSWER]!r} is no option"
-                )
+                raise InputError(f"{path}: line {number}: the answer {read.answer!r} is no option")
             question = {
                 "source_row": number,
-                "question": line["QUESTION"],
+                "question": read.QUESTION,
                 "choices": list(filter(None, options)),
                 "answer": answer,
             }
-            questions.append((category, line["STORY"], question))
+            questions.append((category, read.STORY, question))
     table = pd.DataFrame(questions, columns=["story_category", "story", "questions"])
     return table.groupby(["story_category", "story"], sort=False, as_index=False).agg(list)
 
@@ -147,7 +143,7 @@ def statistics(records: Sequence[Mapping]) -> pd.DataFrame:
     table = []
     for code, category in {**CATEGORIES, "total": "Total"}.items():
         stories = [record for record in records if category in (record["story_category"], "Total")]
-        orders = Counter()
+        orders: Counter[str] = Counter()
         for record in stories:
             orders.update(row.order for row in rows(record))
         n_beliefs = orders.total()

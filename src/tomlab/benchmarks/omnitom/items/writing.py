@@ -26,7 +26,7 @@ class _Table(Step):
     def request(
         self,
         draft: Draft,
-        examples: Sequence[Mapping],
+        examples: Sequence[Mapping] = (),
         examples_seed: int = 0,
         examples_shown: int = 1,
         replaced: Mapping[str, str] | None = None,
