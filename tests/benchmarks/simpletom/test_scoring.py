@@ -110,12 +110,6 @@ def test_rule_is_the_one_that_gave_the_outcome(oats, text, method, finish, outco
     assert simpletom.rule(item, responses.iloc[0].to_dict()) == rule
 
 
-def test_third_key_counts_where_there_are_three_options(oats):
-    items = pd.DataFrame([oats["judgment", "three-way"]])
-    scores = simpletom.score(items, answered(items, "Option C", method="wordings"))
-    assert scores["chosen"].item() == items["choices"].item()[2]
-
-
 PIECES = ["(A)", "(B)", "A", "B", "(", ")", " ", "answer", ":", "is", "the ", "Therefore, ", "\n"]
 texts = st.lists(st.sampled_from([*PIECES, "x", " or ", " not ", "(C", "D"])).map("".join)
 
@@ -224,13 +218,6 @@ def test_question_agrees_with_person_x_in_number(person, verb):
     assert question.startswith(f"{verb} {person} likely to be aware")
 
 
-def test_braces_in_a_story_are_left_alone():
-    action = "pay for {n} of the {x}"
-    items = simpletom.compose(stories({"unaware_action": action}))
-    judgments = items.loc[items["question_type"] == "judgment", "question"]
-    assert judgments.str.contains(action, regex=False).all()
-
-
 def test_story_without_a_negative_judgment_lacks_the_wordings_that_need_one(items):
     last_set = items[items["group_id"] == "set11"]
     assert set(last_set["variant"]) == set(WORDINGS) - {"generated", "three-way"}
@@ -246,16 +233,20 @@ def test_options_depend_on_seed_and_id_alone(story_table, items):
     assert 0.3 < (other["choices"] != items["choices"]).mean() < 0.7
 
 
-@pytest.mark.parametrize("method", simpletom.METHODS)
-def test_method_is_asked_its_questions(items, method):
+@pytest.mark.parametrize(
+    ("method", "count", "questions"),
+    [
+        ("none", 36 * 3, QUESTIONS),
+        ("cot", 36 * 2, QUESTIONS[1:]),
+        ("cot-state", 36, QUESTIONS[:1]),
+        ("wordings", 11 * 3 * 6 + 3 * 4, QUESTIONS[2:]),
+    ],
+)
+def test_method_is_asked_its_questions(items, method, count, questions):
     asked = simpletom.asked(items, method)
-    if method == "wordings":
-        assert len(asked) == 11 * 3 * 6 + 3 * 4
-        assert "main" not in set(asked["variant"])
-    elif method != "aware":
-        assert set(asked["variant"]) == {"main"}
-        assert set(asked["question_type"]) == set(simpletom.METHODS[method].questions)
-        assert len(asked) == 36 * len(simpletom.METHODS[method].questions)
+    assert len(asked) == count
+    assert set(asked["question_type"]) == set(questions)
+    assert asked["variant"].eq("main").all() == (method != "wordings")
 
 
 # Messages
@@ -316,70 +307,24 @@ def test_messages_are_those_of_the_release(oats, method, system, end):
         assert expected[1]["content"].startswith(simpletom.shared_prefix(item, method))
 
 
-def test_users_own_prompt_takes_the_place_of_ours(oats, tmp_path):
-    (tmp_path / "end.txt").write_text("Say")
-    replaced = {"simpletom/respond": str(tmp_path / "end.txt")}
-    user = simpletom.messages(oats["behavior", "main"], "none", replaced)[1]
-    assert user["content"].endswith('What is the correct answer? Say "(A)" or "(B)"\n')
-
-
 @pytest.fixture(scope="module")
 def states(items):
     return items[items["question_type"] == "mental_state"]
 
 
 def test_reminder_is_the_answer_to_the_question_on_the_same_story(items, states):
-    texts = ["The answer is (A), I think.", "(B)"] * 18
-    reminded = simpletom.remind(items, answered(states, texts))
+    texts = [None, "(A)", "<think>(A)</think>\nHard\nto  say.", "I think (B)."]
+    reminded = simpletom.remind(items, answered(states[:4], texts))
     assert set(reminded["question_type"]) == {"behavior", "judgment"}
-    assert reminded["reminder_parsed"].all()
-    answers = dict(zip(states["story_id"], ["(A)", "(B)"] * 18, strict=True))
-    for item in reminded.to_dict("records"):
-        assert item["reminder"].endswith(f"\nAnswer: {answers[item['story_id']]}\n")
-
-
-def test_unparsed_answer_is_shown_in_its_own_words(items, states):
-    reminded = simpletom.remind(items, answered(states, "<think>(A)</think>\nHard\nto  say."))
-    assert reminded["reminder"].str.endswith("\nAnswer: Hard to say.\n").all()
-    assert not reminded["reminder_parsed"].any()
-
-
-def test_stories_without_an_answer_are_left_out_and_a_message_needs_its_reminder(items, states):
-    responses = answered(states, [None, *["(A)"] * 35])
-    reminded = simpletom.remind(items, responses[:6])
-    assert reminded["story_id"].unique().tolist() == ["s2", "s3", "s4", "s5", "s6"]
-    with pytest.raises(InputError, match="ms-remind needs items with a reminder; see `remind`"):
+    by_story = reminded.drop_duplicates("story_id").set_index("story_id")
+    endings = by_story["reminder"].str.rpartition("\nAnswer: ")[2].to_dict()
+    assert endings == {"s2": "(A)\n", "s3": "Hard to say.\n", "s4": "(B)\n"}
+    assert by_story["reminder_parsed"].to_dict() == {"s2": True, "s3": False, "s4": True}
+    with pytest.raises(InputError, match="reminder"):
         simpletom.messages(items.iloc[0], "ms-remind")
 
 
 # Scores and baselines
-
-
-def test_score_has_a_row_a_response_with_its_conditions(oats):
-    items = pd.DataFrame([oats["judgment", "generated"]])
-    scores = simpletom.score(items, of_baseline(items, "gold", "wordings"))
-    assert scores.to_dict("records") == [
-        {
-            "item_id": "s1/judgment:generated",
-            "model": "gold",
-            "method": "wordings",
-            "sample": 0,
-            "asked_as": "",
-            "group_id": "oats",
-            "source": "authored",
-            "question_type": "judgment",
-            "variant": "generated",
-            "scenario": "food item in grocery store",
-            "severity": 2,
-            "story_id": "s1",
-            "outcome": "correct",
-            "score": 1.0,
-            "chosen": "Reasonable",
-            "by_released_rule": True,
-            "completion_tokens": 2,
-            "words": "",
-        }
-    ]
 
 
 @pytest.mark.parametrize("method", ["none", "cot", "wordings"])
@@ -475,15 +420,12 @@ def test_delta_leaves_out_what_only_one_of_the_two_was_asked(two_methods):
         assert value(metrics, "delta", kind, "cot") == pytest.approx(change)
 
 
-@pytest.mark.parametrize(
-    ("column", "form"),
-    [([], "{}"), (["scenario"], "{}/{}"), (["severity"], "{}/severity {}")],
-)
-def test_accuracies_are_those_of_a_groupby(two_methods, metrics, column, form):
-    means = two_methods.groupby(["method", "question_type", *column])["score"].mean()
-    for (method, *condition), mean in means.items():
-        accuracy = value(metrics, "accuracy", form.format(*condition), method)
-        assert accuracy == pytest.approx(mean)
+def test_accuracies_are_those_of_a_groupby(two_methods, metrics):
+    for columns, form in (([], "{}"), (["scenario"], "{}/{}"), (["severity"], "{}/severity {}")):
+        means = two_methods.groupby(["method", "question_type", *columns])["score"].mean()
+        for (method, *condition), mean in means.items():
+            accuracy = value(metrics, "accuracy", form.format(*condition), method)
+            assert accuracy == pytest.approx(mean)
 
 
 def test_outcome_rates_and_released_rule_are_over_all_answers(two_sets):
@@ -497,12 +439,11 @@ def test_outcome_rates_and_released_rule_are_over_all_answers(two_sets):
     assert value(metrics, "accuracy", "behavior") == 0
 
 
-def test_models_do_not_mix(two_methods):
-    scores = two_methods[two_methods["scenario"] == SCENARIOS[0]]
-    other = scores.assign(model="other", score=0.0)
-    both = simpletom.metrics(pd.concat([scores, other], ignore_index=True))
-    alone = simpletom.metrics(scores)
-    assert sorted_rows(both[both["model"] == "model"]).equals(sorted_rows(alone))
+def test_models_do_not_mix_and_order_of_rows_changes_no_metric(two_methods, metrics):
+    other = two_methods.assign(model="other", score=0.0)
+    both = pd.concat([two_methods, other]).sample(frac=1, random_state=0)
+    values = simpletom.metrics(both).query("model == 'model'")
+    assert sorted_rows(values).equals(sorted_rows(metrics))
 
 
 def test_repeats_are_told_apart_within_a_story(two_sets):
@@ -511,11 +452,6 @@ def test_repeats_are_told_apart_within_a_story(two_sets):
     metrics = simpletom.metrics(simpletom.score(two_sets, pd.concat([right, wrong_once])))
     assert value(metrics, "first_failure", "none") == pytest.approx(0.5)
     assert value(metrics, "first_failure", "mental_state") == pytest.approx(0.5)
-
-
-def test_order_of_rows_changes_no_metric(two_methods, metrics):
-    shuffled = simpletom.metrics(two_methods.sample(frac=1, random_state=0))
-    assert sorted_rows(shuffled).equals(sorted_rows(metrics))
 
 
 def test_order_of_options_changes_no_metric(two_sets):
