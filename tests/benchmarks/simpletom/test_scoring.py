@@ -77,26 +77,18 @@ DECLINES = "declines to answer"
     [
         ("(B) pay for the oats", "none", "stop", "correct", LEADS),
         ("**(B)**, since (A) would need that she looked.", "none", "stop", "correct", LEADS),
-        ("(A) report", "none", "stop", "wrong", LEADS),
-        ("b", "none", "stop", "correct", LEADS),
         ("<think>(A)</think>(B)", "none", "stop", "correct", LEADS),
         ("The answer is (A). Wait, the answer is (B).", "none", "stop", "correct", BEHIND),
-        (r"\boxed{B}", "none", "stop", "correct", BEHIND),
         ("I'm sorry, I am not sure, but (B).", "none", "stop", "correct", "the only key named"),
         ("Hm. (A), else (B).", "none", "stop", "unparsed", SEVERAL),
         ("Neither (A) nor (B)", "none", "stop", "unparsed", NO_OPTION),
-        ("The answer is not (A).", "none", "stop", "unparsed", NO_OPTION),
-        ("A box of oats", "none", "stop", "unparsed", NO_OPTION),
         ("(C)", "none", "stop", "unparsed", "names a key under which no option stands"),
         ("", "none", "stop", "unparsed", "empty"),
         ("I'm sorry, but I can't help with that.", "none", "stop", "refused", DECLINES),
-        ("This can't be", "none", "refusal", "refused", DECLINES),
         (None, "none", "stop", "error", "the request failed"),
-        ("(B) pay for the", "none", "length", "correct", LEADS),
         ("Wanja will (B) pay for", "none", "length", "truncated", CUT_OFF),
         ("(B)<think>or is it (A)", "none", "stop", "truncated", CUT_OFF),
         ("(A)? Therefore, the answer is: (B)", "cot", "stop", "correct", BEHIND),
-        ("(B)", "cot", "stop", "correct", LEADS),
         ("It is not (A). Hence (B).", "cot", "stop", "unparsed", NO_ANSWER_IS),
         ("(B)", "cot", "length", "truncated", CUT_OFF),
         ("Therefore, the answer is: (B) pay f", "cot", "length", "correct", BEHIND),
@@ -125,39 +117,12 @@ def test_swapping_the_letters_swaps_the_verdict(text, cot):
     assert read_answer(swapped, "stop", cot) == (outcome, key, rule)
 
 
-def released_again(text, right_key, cot):
-    """The released code's verdict, by string surgery alone."""
-    if cot:
-        start = text.lower().rfind("the answer is")
-        if start >= 0:
-            text = text[start + len("the answer is") :].removeprefix(":")
-    else:
-        while (start := text.lower().find("answer")) >= 0:
-            # A mark keeps what moves together from making a new "answer".
-            text = text[:start] + "\0" + text[start + len("answer") :].removeprefix(":")
-        text = text.replace("\0", "")
-    for letter in "ABCD":
-        if f"({letter})" in text:
-            return letter == right_key
-    half_open = [letter for letter in "ABCD" if f"({letter}" in text]
-    letters = half_open or [letter for letter in "ABCD" if letter in text]
-    return letters == [right_key]
-
-
-@given(texts, st.booleans())
-@settings(max_examples=100, deadline=None)
-def test_released_rule_is_that_of_the_released_code_on_any_text(text, cot):
-    for key in "ABCD":
-        assert scoring.released_rule(text, key, cot) == released_again(text, key, cot)
-
-
 @pytest.mark.parametrize(
     ("text", "cot", "verdict"),
     [
         ("(B), not (A)", False, False),  # A anywhere wins
         ("Both are likely.", False, True),  # capital of a word
         ("Answer: (B)", False, True),  # its A is deleted
-        ("ansanswerwer(A)", False, False),
         ("(b)", False, False),  # lower case
         ("(A)? Hence (B).", True, False),  # no closing phrase
         ("The answer is (A). THE ANSWER IS:: (B)", True, True),  # the last counts
@@ -165,7 +130,6 @@ def test_released_rule_is_that_of_the_released_code_on_any_text(text, cot):
 )
 def test_released_rule_on_texts_that_it_is_known_by(text, cot, verdict):
     assert scoring.released_rule(text, "B", cot) is verdict
-    assert released_again(text, "B", cot) is verdict
 
 
 # Composition
@@ -203,25 +167,19 @@ def test_wording_is_that_of_the_paper(oats):
 
 
 @pytest.mark.parametrize(
-    ("person", "verb"),
+    "beginning",
     [
-        ("Idris's grandparents", "Are"),
-        ("the firemen", "Are"),
-        ("Ann and Bo", "Are"),
-        ("the rowing team", "Is"),
-        ("the waitress", "Is"),
+        "Are Idris's grandparents",
+        "Are the firemen",
+        "Are Ann and Bo",
+        "Is the rowing team",
+        "Is the waitress",
     ],
 )
-def test_question_agrees_with_person_x_in_number(person, verb):
+def test_question_agrees_with_person_x_in_number(beginning):
+    person = beginning.partition(" ")[2]
     items = simpletom.compose(stories({"person_x": person}))
-    question = items.query("question_type == 'mental_state'")["question"].item()
-    assert question.startswith(f"{verb} {person} likely to be aware")
-
-
-def test_story_without_a_negative_judgment_lacks_the_wordings_that_need_one(items):
-    last_set = items[items["group_id"] == "set11"]
-    assert set(last_set["variant"]) == set(WORDINGS) - {"generated", "three-way"}
-    assert len(items) == 11 * 3 * 9 + 3 * 7
+    assert items["question"][0].startswith(f"{beginning} likely to be aware")
 
 
 def test_options_depend_on_seed_and_id_alone(story_table, items):

@@ -3,7 +3,6 @@
 import pandas as pd
 import pytest
 
-from printed_texts import SEEDS, printed
 from scripted_writers import ERROR, asked, said, wrote
 from simpletom_stories import stories
 from simpletom_texts import (
@@ -82,20 +81,6 @@ def test_request_shows_its_draft_behind_a_shared_prefix(step, temperature, numbe
     assert (request.temperature, request.seed) == (temperature, 3)
 
 
-@pytest.mark.skipif(not SEEDS.is_dir(), reason="the papers' texts are not at ../shared/seeds")
-def test_prompts_as_printed_ask_for_sets_and_stories(tmp_path):
-    texts = {}
-    for step, name in (("entity sets", "simpletom/entities"), ("stories", "simpletom/story")):
-        path = tmp_path / "prompt.txt"
-        [text] = [prompt.text for prompt in printed() if prompt.name == name]
-        path.write_text(text, encoding="utf-8")
-        options = {"replaced": {name: str(path)}, "max_tokens": 1500}
-        texts[step] = asked(writing.STEPS[step], DRAFTS[step], **options)[0].messages[-1]["content"]
-    assert "[Boxes are closed] X buys Z." in texts["entity sets"]
-    assert " 10 more " in texts["entity sets"]
-    assert texts["stories"].endswith("KEY INFORMATION:")
-
-
 # Entities
 
 
@@ -121,14 +106,6 @@ def test_answer_becomes_three_rows_of_a_story_table():
     columns = ["source", "set_id", "person_x", "status"]
     assert table[columns].to_numpy().tolist() == [["llm:smol", "a", "Wanja", "story"]] * 3
     assert table[[*WRITTEN]].to_dict("records") == PARSED
-
-
-def test_answer_begins_after_the_label_with_which_a_prompt_ends(tmp_path):
-    path = tmp_path / "story.txt"
-    path.write_text("{example}\n\n{scenario}\n\n{entities}\n\nKEY INFORMATION:\n")
-    text = PLAIN.removeprefix("KEY INFORMATION: ")
-    rows = answered("stories", said(text), replaced={"simpletom/story": str(path)})
-    assert writing.story_rows(rows)[[*WRITTEN]].to_dict("records") == PARSED
 
 
 @pytest.mark.parametrize(
