@@ -1,12 +1,10 @@
 """The questionnaire page in headless Chromium: by keyboard, at two widths, and back into a form."""
 
-import os
 from contextlib import contextmanager
 
-import pandas as pd
 import pytest
 
-from bigtom_templates import MEI
+from bigtom_templates import divers
 from lab import browser
 from tomlab.benchmarks import bigtom
 from tomlab.questionnaire.items import CHECK, Item, default_checks, read_items
@@ -21,9 +19,7 @@ HOSTILE = [
     "two\nlines\n\nand a comma,",
     "=1+1",
     "'=1+1",
-    "-2",
     "#N/A",
-    "None",
     "שלום, \u202ehello\u202c مرحبا",
     "日本語 é 🦋 \u2028",
     "x" * 300,
@@ -44,7 +40,7 @@ def opened(chromium, path, width=1280, script=""):
         page.set_default_timeout(20_000)
         problems = []
         page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("console", lambda said: problems.append(said.text))
+        page.on("console", lambda entry: problems.append(entry.text))
         page.on("request", lambda request: problems.append(request.url))
         page.add_init_script(script)
         page.goto(path.as_uri())
@@ -56,7 +52,7 @@ def opened(chromium, path, width=1280, script=""):
 def bigtom_items(folder):
     """Twenty items of BigToM, from a table of items."""
     path = folder / "items.parquet"
-    bigtom.compose(pd.DataFrame([MEI])).head(20).to_parquet(path)
+    bigtom.compose(divers(1)).head(20).to_parquet(path)
     return read_items(str(path))
 
 
@@ -94,12 +90,6 @@ def violations(page):
     return [(fault["id"], fault["impact"]) for fault in result.response["violations"]]
 
 
-def picture(page, name):
-    """Keep a picture where the environment says so, to be looked at."""
-    if folder := os.environ.get("TOMLAB_PICTURES"):
-        page.screenshot(path=f"{folder}/{name}_{page.viewport_size['width']}.png")
-
-
 @pytest.mark.parametrize("width", [1280, 390])
 def test_twenty_items_by_keyboard_with_a_reload_come_back_as_a_form(chromium, tmp_path, width):
     items = bigtom_items(tmp_path)
@@ -116,29 +106,18 @@ def test_twenty_items_by_keyboard_with_a_reload_come_back_as_a_form(chromium, tm
             assert page.evaluate("document.documentElement.scrollWidth") == width
             page.keyboard.press(str(options.index(wanted[item_id]) + 1))
             if number == 11:
-                picture(page, "question")
                 assert violations(page) == []
                 page.reload()
                 assert heading(page) == "Question 11 of 22"
             page.keyboard.press("Enter")
         assert heading(page) == "All done"
         assert violations(page) == []
-        picture(page, "end")
         path = download(page, tmp_path)
         assert path.read_text(encoding="utf-8") == page.input_value("#csv")
     answers, [participant] = rows_of(tmp_path, path)
-    assert list(answers) == [
-        "participant",
-        "item_id",
-        "answer",
-        "seconds",
-        "checks_passed",
-        "passed",
-    ]
-    assert answers.set_index("item_id")["answer"].to_dict() == {
-        item_id: answer for item_id, answer in wanted.items() if not item_id.startswith(CHECK)
-    }
-    assert answers["item_id"].tolist() == [i for i in asked.pages["p1"] if not i.startswith(CHECK)]
+    item_ids = [item_id for item_id in asked.pages["p1"] if not item_id.startswith(CHECK)]
+    expected = [[item_id, wanted[item_id]] for item_id in item_ids]
+    assert answers[["item_id", "answer"]].values.tolist() == expected
     assert answers["seconds"].astype(float).between(0, 60).all()
     expected = {"answered": 20, "asked": 20, "checks_passed": "2 of 2", "passed": "yes"}
     assert participant == {"participant": "p1"} | expected
@@ -202,7 +181,6 @@ def test_three_ratings_of_each_item_are_given_by_digits(chromium, tmp_path):
             page.keyboard.press("Enter")
         tab_to(page, "Back")
         page.keyboard.press("Enter")
-        picture(page, "ratings")
         assert violations(page) == []
         page.keyboard.press("Enter")
         path = download(page, tmp_path)
