@@ -27,6 +27,7 @@ from tomlab.records import files
 RECORD = "questionnaire.json"
 SCALE = ("1", "2", "3", "4", "5")
 RATING_OF_CHECK = "check"  # stands in the column `question` of a check among ratings
+Kind = Literal["answers", "ratings"]  # what a questionnaire asks for
 _TEMPLATE = Path(__file__).with_name("questionnaire.html")
 _NAME = re.compile(r"\w[\w.-]{0,59}")
 
@@ -37,7 +38,7 @@ class Record(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid")
-    kind: Literal["answers", "ratings"]
+    kind: Kind
     seed: int
     ratings: list[str]
     checks: dict[str, str]
@@ -73,7 +74,7 @@ def write_pages(
     participant; otherwise everybody is asked all items. Returns the paths, the record last.
     Errors: `InputError`, also where a file is there already and `overwrite` is False.
     """
-    kind = "ratings" if ratings else "answers"
+    kind: Kind = "ratings" if ratings else "answers"
     items = checked(items, "items")
     checks = checked(checks, "attention checks", are_checks=True)
     _demand_names(participants)
@@ -202,21 +203,19 @@ def _page(
 
 def _shown(item: Item, ratings: Collection[Rating]) -> dict[str, Any]:
     """An item for the page: its story, and the fields that are filled in."""
-    shown = {"item_id": item.item_id, "story": item.story}
+    content: dict[str, Any] = {"item_id": item.item_id, "story": item.story}
+    options = list(item.options)
     if not ratings:
-        field = {"name": "answer", "ask": item.question}
-        shown["fields"] = [field | {"options": list(item.options), "hint": item.hint}]
-    elif item.answer:
+        field = {"name": "answer", "ask": item.question, "options": options, "hint": item.hint}
+        return {**content, "fields": [field]}
+    if item.answer:
         field = {"name": RATING_OF_CHECK, "ask": item.question, "options": SCALE}
-        shown["fields"] = [field | DEFAULTS["rating_of_check"]]
-    else:
-        shown["rated"] = {"question": item.question, "options": list(item.options)}
-        shown["fields"] = [
-            {"name": rating.question, "ask": rating.ask, "options": SCALE}
-            | {"low": rating.low, "high": rating.high}
-            for rating in ratings
-        ]
-    return shown
+        return {**content, "fields": [field | DEFAULTS["rating_of_check"]]}
+    fields = []
+    for rating in ratings:
+        field = {"name": rating.question, "ask": rating.ask, "options": SCALE}
+        fields.append({**field, "low": rating.low, "high": rating.high})
+    return {**content, "rated": {"question": item.question, "options": options}, "fields": fields}
 
 
 def paragraphs(text: str) -> list[str]:

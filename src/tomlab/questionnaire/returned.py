@@ -72,9 +72,7 @@ def read_record(path: Path | str) -> Record:
 
 def _form(asked: Record) -> pa.DataFrameSchema:
     """The schema of a file that one or several participants sent."""
-    item_ids = set()
-    for page in asked.pages.values():
-        item_ids.update(page)
+    item_ids = {item_id for page in asked.pages.values() for item_id in page}
     names = ", ".join(list(asked.pages)[:5])
     if len(asked.pages) > 5:
         names += ", …"

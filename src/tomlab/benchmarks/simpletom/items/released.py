@@ -13,7 +13,7 @@ import re
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, cast
 
 import pandas as pd
 from pydantic import BaseModel, Field, model_validator
@@ -199,7 +199,8 @@ def _faults_of_stories(items: pd.DataFrame) -> list[str]:
 
 def _item(row: _Question, release: str) -> dict:
     item_id = row.twin_of or row.id
-    parts = _ID.fullmatch(item_id).groupdict()
+    match = cast(re.Match, _ID.fullmatch(item_id))  # `_Id` and `_faults_of_twins` have seen to it
+    parts = match.groupdict()
     kind = QUESTIONS[parts["end"]]
     if row.author:  # the names under which answers to our items are kept
         item_id = f"{parts['story_id']}/{kind}"
