@@ -94,7 +94,6 @@ def test_items_of_ones_own_come_from_a_csv(tmp_path):
         (Item("i", " "), "item 'i', question: found nothing"),
         (Item("i", "?", options=("a",)), "options: found 1, expected at least 2"),
         (Item("i", "?", options=("a b", "a\nb")), "options: found two that read alike"),
-        (Item("i", "?", story="\0"), "story: found a NUL"),
         (Item("check-i", "?"), "are those of attention checks"),
         (Item("i\n", "?"), "item_id: expected one line"),
     ],

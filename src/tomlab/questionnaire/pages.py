@@ -79,13 +79,13 @@ def write_pages(
     checks = checked(checks, "attention checks", are_checks=True)
     _demand_names(participants)
     _demand_fitting_checks(checks, kind)
-    given = _dealt(items, participants, seed) if deal else dict.fromkeys(participants, items)
+    items_of = _dealt(items, participants, seed) if deal else dict.fromkeys(participants, items)
     stated = {check.item_id: check.answer for check in checks}
     names = [rating.question for rating in ratings]
     record = Record(kind=kind, seed=seed, ratings=names, checks=stated, pages={})
     contents = {}
     for participant in participants:
-        asked = _in_order(given[participant], checks, f"{seed}/{participant}")
+        asked = _in_order(items_of[participant], checks, f"{seed}/{participant}")
         record.pages[participant] = {item.item_id: list(item.options) for item in asked}
         contents[f"{participant}.html"] = _page(participant, asked, kind, intro, ratings)
     contents[RECORD] = record.model_dump_json(indent=1) + "\n"
@@ -118,14 +118,13 @@ def _demand_names(participants: Sequence[str]) -> None:
     if not participants:
         raise InputError("participants: found none, expected at least one name")
     problems = []
-    names = set()
     for name in participants:
         if not _NAME.fullmatch(name):
             expected = "expected letters, digits, dots, hyphens and underscores, at most 60"
             problems.append(f"found {files.shown(name)}, {expected}")
-        if name.casefold() in names:
-            problems.append(f"found {name!r} twice, expected a name of each participant's own")
-        names.add(name.casefold())
+    # Some file systems do not tell upper from lower case.
+    if len({name.casefold() for name in participants}) < len(participants):
+        problems.append("found the same name twice, expected a name of each participant's own")
     refuse(problems, "participants")
 
 
@@ -227,18 +226,13 @@ def paragraphs(text: str) -> list[str]:
 def _write(contents: dict[str, str], folder: Path, overwrite: bool) -> list[Path]:
     """Write files by name into a folder; none if one is there and may not be overwritten."""
     targets = {writable(folder / name): content for name, content in contents.items()}
-    there = [path for path in targets if path.exists()]
-    if there and not overwrite:
-        number = f"{len(there)} of {len(targets)} files are"
-        if len(there) == 1:
-            number = "1 file is"
+    present = [path for path in targets if path.exists()]
+    if present and not overwrite:
         raise InputError(
-            f"{there[0]}: {number} there already, and nothing was written. Name another folder, "
-            "or allow to overwrite: pages that were handed out can then no longer be read"
+            f"{present[0]}: {len(present)} of {len(targets)} files are there already, and nothing "
+            "was written. Name another folder, or allow to overwrite: pages that were handed out "
+            "can then no longer be read"
         )
     for path, content in targets.items():
-        try:
-            path.write_text(content, encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+        path.write_text(content, encoding="utf-8", newline="\n")
     return list(targets)

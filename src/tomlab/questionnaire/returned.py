@@ -122,14 +122,10 @@ def _questions_of_items(asked: Record, table: pd.DataFrame) -> Iterator[tuple[in
 def _demand_once(answers: pd.DataFrame, columns: list[str]) -> None:
     """Errors: `InputError` for what stands in two files; within one, `read_form` has seen to it."""
     key = columns[:-1] if "rating" in columns else columns[:2]
-    first_rows = answers.drop_duplicates(key).set_index(key)
     problems = []
     for row in answers[answers.duplicated(key)].to_dict("records"):
-        values = tuple(row[name] for name in key)
-        first = first_rows.loc[values]
         answer = ", ".join(f"{name} {row[name]!r}" for name in key)
-        place = f"{first['file']}, row {first['row']}"
-        problems.append(f"{row['file']}, row {row['row']}: {answer} stands in {place} too")
+        problems.append(f"{row['file']}, row {row['row']}: {answer} stands in an earlier file too")
     refuse(problems, "the same item twice, expected once")
 
 
