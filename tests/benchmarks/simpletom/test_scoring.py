@@ -65,40 +65,43 @@ def value(metrics, metric, condition, method="none"):
 
 LEADS = "leads with the key"
 BEHIND = 'leads with the key behind "answer is" or the like'
-NO_OPTION = "chooses no option"
-SEVERAL = "names several options"
 CUT_OFF = "cut off before an option was settled"
-NO_ANSWER_IS = 'reasons without "the answer is" a key'
-DECLINES = "declines to answer"
+
+
+STOPPED = ("none", "stop")
+CUT = ("none", "length")
+COT = ("cot", "stop")
+COT_CUT = ("cot", "length")
 
 
 @pytest.mark.parametrize(
-    ("text", "method", "finish", "outcome", "rule"),
+    ("text", "asked", "outcome", "rule"),
     [
-        ("(B) pay for the oats", "none", "stop", "correct", LEADS),
-        ("**(B)**, since (A) would need that she looked.", "none", "stop", "correct", LEADS),
-        ("<think>(A)</think>(B)", "none", "stop", "correct", LEADS),
-        ("The answer is (A). Wait, the answer is (B).", "none", "stop", "correct", BEHIND),
-        ("I'm sorry, I am not sure, but (B).", "none", "stop", "correct", "the only key named"),
-        ("Hm. (A), else (B).", "none", "stop", "unparsed", SEVERAL),
-        ("Neither (A) nor (B)", "none", "stop", "unparsed", NO_OPTION),
-        ("(C)", "none", "stop", "unparsed", "names a key under which no option stands"),
-        ("", "none", "stop", "unparsed", "empty"),
-        ("I'm sorry, but I can't help with that.", "none", "stop", "refused", DECLINES),
-        (None, "none", "stop", "error", "the request failed"),
-        ("Wanja will (B) pay for", "none", "length", "truncated", CUT_OFF),
-        ("(B)<think>or is it (A)", "none", "stop", "truncated", CUT_OFF),
-        ("(A)? Therefore, the answer is: (B)", "cot", "stop", "correct", BEHIND),
-        ("It is not (A). Hence (B).", "cot", "stop", "unparsed", NO_ANSWER_IS),
-        ("(B)", "cot", "length", "truncated", CUT_OFF),
-        ("Therefore, the answer is: (B) pay f", "cot", "length", "correct", BEHIND),
+        ("(B) pay for the oats", STOPPED, "correct", LEADS),
+        ("**(B)**, since (A) would need that she looked.", STOPPED, "correct", LEADS),
+        ("<think>(A)</think>(B)", STOPPED, "correct", LEADS),
+        ("The answer is (A). Wait, the answer is (B).", STOPPED, "correct", BEHIND),
+        ("I'm sorry, I am not sure, but (B).", STOPPED, "correct", "the only key named"),
+        ("Hm. (A), else (B).", STOPPED, "unparsed", "names several options"),
+        ("Neither (A) nor (B)", STOPPED, "unparsed", "chooses no option"),
+        ("(C)", STOPPED, "unparsed", "names a key under which no option stands"),
+        ("", STOPPED, "unparsed", "empty"),
+        ("I'm sorry, but I can't help with that.", STOPPED, "refused", "declines to answer"),
+        (None, STOPPED, "error", "the request failed"),
+        ("Wanja will (B) pay for", CUT, "truncated", CUT_OFF),
+        ("(B)<think>or is it (A)", STOPPED, "truncated", CUT_OFF),
+        ("(A)? Therefore, the answer is: (B)", COT, "correct", BEHIND),
+        ("It is not (A). Hence (B).", COT, "unparsed", 'reasons without "the answer is" a key'),
+        ("(B)", COT_CUT, "truncated", CUT_OFF),
+        ("Therefore, the answer is: (B) pay f", COT_CUT, "correct", BEHIND),
     ],
 )
-def test_rule_is_the_one_that_gave_the_outcome(oats, text, method, finish, outcome, rule):
+def test_rule_is_the_one_that_gave_the_outcome(oats, text, asked, outcome, rule):
+    method, finish = asked
     item = oats["behavior", "main"] | {"choices": ["report the beetles", "pay for the oats"]}
-    responses = answered(pd.DataFrame([item]), text, method=method, finish=finish)
-    scores = simpletom.score(pd.DataFrame([item]), responses)
-    assert scores["outcome"].item() == outcome
+    items = pd.DataFrame([item])
+    responses = answered(items, text, method=method, finish=finish)
+    assert simpletom.score(items, responses)["outcome"].item() == outcome
     assert simpletom.rule(item, responses.iloc[0].to_dict()) == rule
 
 
@@ -180,15 +183,6 @@ def test_question_agrees_with_person_x_in_number(beginning):
     person = beginning.partition(" ")[2]
     items = simpletom.compose(stories({"person_x": person}))
     assert items["question"][0].startswith(f"{beginning} likely to be aware")
-
-
-def test_options_depend_on_seed_and_id_alone(story_table, items):
-    alone = simpletom.compose(story_table[7:8])
-    together = items.set_index("item_id").loc[alone["item_id"], "choices"]
-    assert alone["choices"].tolist() == together.tolist()
-    other = simpletom.compose(story_table, seed=1)
-    assert other.drop(columns="choices").equals(items.drop(columns="choices"))
-    assert 0.3 < (other["choices"] != items["choices"]).mean() < 0.7
 
 
 @pytest.mark.parametrize(
@@ -285,7 +279,7 @@ def test_reminder_is_the_answer_to_the_question_on_the_same_story(items, states)
 # Scores and baselines
 
 
-@pytest.mark.parametrize("method", ["none", "cot", "wordings"])
+@pytest.mark.parametrize("method", ["cot", "wordings"])
 @pytest.mark.parametrize(("policy", "accuracy"), [("gold", 1), ("omniscient", 0)])
 def test_baseline_is_always_right_or_always_wrong(items, policy, accuracy, method):
     scores = simpletom.score(items, of_baseline(items, policy, method))
@@ -302,8 +296,6 @@ def test_guessing_is_right_at_chance_in_each_wording(items):
     for row in overall.to_dict("records"):
         chance = 1 / 3 if row["condition"] == "judgment:three-way" else 1 / 2
         assert row["ci_low"] <= chance <= row["ci_high"], row["condition"]
-    compared = metrics.query("metric in ('gap', 'delta', 'average', 'first_failure')")
-    assert set(compared["method"]) == {"none"}
 
 
 # Metrics
@@ -364,6 +356,7 @@ def test_metrics_of_any_answers_are_those_counted_one_by_one(two_sets, rows):
     assert shares == pytest.approx(first_failures(rows))
     assert value(metrics, "average", "all") == pytest.approx(np.mean(rows))
     state, *applied = np.mean(rows, axis=0)
+    assert value(metrics, "accuracy", "mental_state") == pytest.approx(state)
     for kind, mean in zip(QUESTIONS[1:], applied, strict=True):
         assert value(metrics, "gap", kind) == pytest.approx(state - mean)
     assert metrics["value"].between(metrics["ci_low"] - 1e-9, metrics["ci_high"] + 1e-9).all()
@@ -379,8 +372,8 @@ def test_delta_leaves_out_what_only_one_of_the_two_was_asked(two_methods):
 
 
 def test_accuracies_are_those_of_a_groupby(two_methods, metrics):
-    for columns, form in (([], "{}"), (["scenario"], "{}/{}"), (["severity"], "{}/severity {}")):
-        means = two_methods.groupby(["method", "question_type", *columns])["score"].mean()
+    for column, form in (("scenario", "{}/{}"), ("severity", "{}/severity {}")):
+        means = two_methods.groupby(["method", "question_type", column])["score"].mean()
         for (method, *condition), mean in means.items():
             accuracy = value(metrics, "accuracy", form.format(*condition), method)
             assert accuracy == pytest.approx(mean)
@@ -410,14 +403,3 @@ def test_repeats_are_told_apart_within_a_story(two_sets):
     metrics = simpletom.metrics(simpletom.score(two_sets, pd.concat([right, wrong_once])))
     assert value(metrics, "first_failure", "none") == pytest.approx(0.5)
     assert value(metrics, "first_failure", "mental_state") == pytest.approx(0.5)
-
-
-def test_order_of_options_changes_no_metric(two_sets):
-    turned = two_sets.assign(choices=two_sets["choices"].map(lambda options: options[::-1]))
-    right = [True, False, False] * 6
-    first, second = (
-        simpletom.metrics(simpletom.score(items, right_and_wrong(items, right)))
-        for items in (two_sets, turned)
-    )
-    different = first["metric"].eq("released_rule")
-    assert first[~different].equals(second[~different])

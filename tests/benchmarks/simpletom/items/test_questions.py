@@ -115,14 +115,12 @@ OPTIONS = {"text": ["a", "b"], "label": ["A", "B"]}
         (STATE, 0, {"answerKey": "C"}, "field choices: found"),
         (STATE, 0, {"choices": {"text": ["No"] * 2, "label": ["A", "B"]}}, "field choices: found"),
         (STATE, 0, {"id": "?"}, "field id: found '?'"),
-        (JUDGMENT, 0, {"author": 7}, "field author: found 7"),
         (BEHAVIOR, 1, {"id": "oats_sev2_action"}, "stands in file"),
         (BEHAVIOR, 1, {"twin_of": "rye_sev2_action"}, "field twin_of: found 'rye_sev2_action'"),
         (JUDGMENT, 1, {"question": "And now?"}, "field question: found"),
         (JUDGMENT, 1, {"choices": OPTIONS}, "field choices: found"),
         (JUDGMENT, 0, {"story": f"The box of oats has beetles in it. {PERCEIVED}"}, "field story"),
         (BEHAVIOR, 0, {"scenario_name": "else"}, "story 'oats_sev2', scenario: found"),
-        (BEHAVIOR, 0, {"author": ""}, "story 'oats_sev2', source: found"),
     ],
 )
 def test_faulty_row_is_named_by_file_row_and_field(config, row, fields, fault, folder):
