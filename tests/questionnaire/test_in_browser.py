@@ -60,25 +60,19 @@ def heading(page):
     return page.locator("h1").inner_text()
 
 
-def tab_to(page, label):
-    """Press Tab until the button with this label has the focus."""
+def press(page, label):
+    """Press Tab until the button with this label has the focus, then Enter."""
     for _ in range(20):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.textContent") == label:
-            return
+            return page.keyboard.press("Enter")
     raise AssertionError(f"no button {label!r} within twenty steps")
-
-
-def begin(page):
-    tab_to(page, "Begin")
-    page.keyboard.press("Enter")
 
 
 def download(page, folder):
     """The CSV that the page gives, by keyboard, in a folder."""
-    tab_to(page, "Download my answers")
     with page.expect_download() as downloading:
-        page.keyboard.press("Enter")
+        press(page, "Download my answers")
     path = folder / downloading.value.suggested_filename
     downloading.value.save_as(path)
     return path
@@ -100,7 +94,7 @@ def test_twenty_items_by_keyboard_with_a_reload_come_back_as_a_form(chromium, tm
     wanted |= asked.checks
     with opened(chromium, tmp_path / "p1.html", width) as page:
         assert violations(page) == []
-        begin(page)
+        press(page, "Begin")
         for number, (item_id, options) in enumerate(asked.pages["p1"].items(), start=1):
             assert heading(page) == f"Question {number} of 22"
             assert page.evaluate("document.documentElement.scrollWidth") == width
@@ -144,7 +138,7 @@ def test_markup_of_any_kind_is_text_and_comes_back_as_it_was(chromium, tmp_path)
     asked = read_record(tmp_path / RECORD).pages["p1"]
     texts = {item.item_id: item for item in items}
     with opened(chromium, tmp_path / "p1.html", width) as page:
-        begin(page)
+        press(page, "Begin")
         for item_id, options in asked.items():
             item = texts[item_id]
             story = page.locator("section p").all_text_contents()
@@ -174,13 +168,12 @@ def test_three_ratings_of_each_item_are_given_by_digits(chromium, tmp_path):
     )
     asked = read_record(tmp_path / RECORD)
     with opened(chromium, tmp_path / "p1.html", 390) as page:
-        begin(page)
+        press(page, "Begin")
         for item_id in asked.pages["p1"]:
             for digit in asked.checks.get(item_id, "543"):
                 page.keyboard.press(digit)
             page.keyboard.press("Enter")
-        tab_to(page, "Back")
-        page.keyboard.press("Enter")
+        press(page, "Back")
         assert violations(page) == []
         page.keyboard.press("Enter")
         path = download(page, tmp_path)
@@ -196,28 +189,22 @@ def test_who_skips_stops_or_goes_back_loses_nothing(chromium, tmp_path):
     items = [Item(f"i{n}", f"Question {n}?", options=("yes", "no")) for n in range(3)]
     write_pages(items, ["p1"], tmp_path, seed=1)
     with opened(chromium, tmp_path / "p1.html") as page:
-        begin(page)
+        press(page, "Begin")
         page.keyboard.press("Enter")
         assert "Please answer" in page.locator("[role=alert]").inner_text()
-        tab_to(page, "Skip")
-        page.keyboard.press("Enter")
+        press(page, "Skip")
         page.keyboard.press("1")
-        tab_to(page, "Stop and get my answers")
-        page.keyboard.press("Enter")
+        press(page, "Stop and get my answers")
         assert "2 questions are not answered" in page.inner_text("main")
         assert page.input_value("#csv").count("\n") == 2
-        tab_to(page, "Go to the first of them")
-        page.keyboard.press("Enter")
+        press(page, "Go to the first of them")
         assert heading(page) == "Question 1 of 3"
         page.keyboard.press("2")
-        tab_to(page, "Next")
-        page.keyboard.press("Enter")
+        press(page, "Next")
         assert page.locator("input:checked").count() == 1
         page.on("dialog", lambda dialog: dialog.accept())
-        tab_to(page, "Stop and get my answers")
-        page.keyboard.press("Enter")
-        tab_to(page, "Erase my answers from this browser")
-        page.keyboard.press("Enter")
+        press(page, "Stop and get my answers")
+        press(page, "Erase my answers from this browser")
         page.reload()
         assert heading(page) == "Questionnaire"
         assert page.evaluate("localStorage.length") == 0
@@ -227,7 +214,7 @@ def test_a_browser_that_saves_nothing_says_so(chromium, tmp_path):
     write_pages([Item("i", "What?", options=("yes", "no"))], ["p1"], tmp_path, seed=1)
     full = "Storage.prototype.setItem = () => { throw new Error('full'); }"
     with opened(chromium, tmp_path / "p1.html", script=full) as page:
-        begin(page)
+        press(page, "Begin")
         assert "cannot save your answers" in page.inner_text("#saved")
         page.keyboard.press("1")
         page.keyboard.press("Enter")
@@ -241,10 +228,9 @@ def test_two_windows_of_one_page_keep_each_others_answers(chromium, tmp_path):
         second = first.context.new_page()
         second.goto(first.url)
         for page in (first, second):
-            begin(page)
+            press(page, "Begin")
         first.keyboard.press("1")
-        tab_to(second, "Skip")
-        second.keyboard.press("Enter")
+        press(second, "Skip")
         second.keyboard.press("1")
         first.wait_for_function("Object.keys(state.answers).length === 2")
         first.keyboard.press("Enter")
