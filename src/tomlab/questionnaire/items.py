@@ -55,8 +55,9 @@ def read_items(
         present = table[column].astype(str)
         absent = sorted(set(values) - set(present))
         if absent:
-            known = ", ".join(sorted(set(present))[:20])
-            raise InputError(f"{path}: column {column!r}: found no {absent[0]!r}, only {known}")
+            values_there = ", ".join(sorted(set(present))[:20])
+            fault = f"found no {absent[0]!r}, only {values_there}"
+            raise InputError(f"{path}: column {column!r}: {fault}")
         table = table[present.isin(values)]
     items = []
     for benchmark, rows in table.groupby("benchmark", sort=False):
@@ -191,8 +192,8 @@ def draw_items(items: Sequence[Item], n: int, seed: int) -> list[Item]:
     groups = pd.Series([item.group for item in shuffled])
     # Sorting keeps the order of the lot among items of the same turn.
     turns = groups.groupby(groups).cumcount().sort_values(kind="stable")
-    drawn = {shuffled[place].item_id for place in turns.index[:n]}
-    return [item for item in items if item.item_id in drawn]
+    chosen = {shuffled[position].item_id for position in turns.index[:n]}
+    return [item for item in items if item.item_id in chosen]
 
 
 def draw_groups(items: Sequence[Item], n: int, seed: int) -> list[Item]:
@@ -200,8 +201,8 @@ def draw_groups(items: Sequence[Item], n: int, seed: int) -> list[Item]:
     groups = list(dict.fromkeys(item.group for item in items))
     if n > len(groups):
         raise InputError(f"found items of {len(groups)} groups, expected at least {n}")
-    drawn = random.Random(f"{seed}/groups").sample(groups, n)
-    return [item for item in items if item.group in drawn]
+    chosen = random.Random(f"{seed}/groups").sample(groups, n)
+    return [item for item in items if item.group in chosen]
 
 
 def named_items(items: Sequence[Item], path: Path | str) -> list[Item]:

@@ -12,6 +12,7 @@ import random
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle
 from pathlib import Path
 from typing import Any, Literal
 
@@ -148,13 +149,11 @@ def _dealt(items: Sequence[Item], participants: Sequence[str], seed: int) -> dic
         found = f"found {len(groups)} groups of items to deal out"
         raise InputError(f"{found}, expected at least one for each of {len(participants)} people")
     random.Random(f"{seed}/deal").shuffle(groups)
-    owner = {}
-    for number, group in enumerate(groups):
-        owner[group] = participants[number % len(participants)]
-    dealt: dict[str, list[Item]] = {participant: [] for participant in participants}
+    participant_of = dict(zip(groups, cycle(participants), strict=False))
+    items_of: dict[str, list[Item]] = {participant: [] for participant in participants}
     for item in items:
-        dealt[owner[item.group]].append(item)
-    return dealt
+        items_of[participant_of[item.group]].append(item)
+    return items_of
 
 
 def _in_order(items: Sequence[Item], checks: Sequence[Item], seed: str) -> list[Item]:
@@ -166,12 +165,11 @@ def _in_order(items: Sequence[Item], checks: Sequence[Item], seed: str) -> list[
     random.Random(f"{seed}/stories").shuffle(blocks)
     rng = random.Random(f"{seed}/checks")
     shuffled_checks = rng.sample(checks, len(checks))
-    # Places between stories, one drawn from each of as many equal parts as there are checks.
-    places = []
-    for part in range(len(checks)):
-        places.append(1 + int((part + rng.random()) * len(blocks) / len(checks)))
-    for place, check in reversed(list(zip(places, shuffled_checks, strict=True))):
-        blocks.insert(place, [check])
+    # The stories fall into as many equal parts as there are checks; each part has one, by lot.
+    n_stories = len(blocks)
+    for part, check in enumerate(shuffled_checks):
+        position = 1 + int((part + rng.random()) * n_stories / len(checks))
+        blocks.insert(position + part, [check])
     ordered = []
     for block in blocks:
         for item in block:
