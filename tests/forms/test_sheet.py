@@ -115,7 +115,7 @@ def test_what_is_skipped_comes_again_after_the_last(ratings):
         sheet.answer(answer)
     assert sheet.at == 0
     sheet.answer("0")
-    assert sheet.at is None
+    assert sheet.at is None and sheet.choices() == []
     assert lines(sheet) == ["t1,Ana,human,0,5", "t2,Ana,human,1,5"]
     sheet.move(-1)
     sheet.answer("1")

@@ -246,6 +246,7 @@ def test_the_command_writes_pages_and_says_what_to_do_with_them(table, tmp_path,
         (["--items", "2", "--where", "condition=true_beleif"], "found no 'true_beleif'"),
         (["--items", "2", "--where", "condition=a", "--where", "condition=b"], "twice"),
         (["--ids", "nowhere.txt"], "nowhere.txt: cannot be read"),
+        (["--items", "2", "--ratings", "nowhere.csv"], "nowhere.csv: cannot be read"),
         (["--items", "2", "--checks", "x.csv", "--no-checks"], "found both"),
     ],
 )
