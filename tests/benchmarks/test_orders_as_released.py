@@ -5,11 +5,9 @@ import random
 import pandas as pd
 import pytest
 
-from bigtom_templates import MEI
+from bigtom_templates import divers
 from fantom_sets import question_set
 from tomlab.benchmarks import bigtom, fantom
-from tomlab.benchmarks.bigtom.items.templates import template_table
-from tomlab.errors import InputError
 from tomlab.paths import ROOT
 
 RELEASED_BIGTOM = ROOT.parent / "shared" / "datasets" / "bigtom" / "bigtom.csv"
@@ -21,14 +19,6 @@ FIRST_CHOICES_OF_FANTOM = "aa?bbbb??abababaabba"
 needs_release = pytest.mark.skipif(
     not RELEASED_BIGTOM.exists(), reason="needs ../shared/datasets/bigtom"
 )
-
-
-def templates_of(names: str) -> pd.DataFrame:
-    rows = []
-    for letter in names:
-        row = {field: text.replace("Mei", f"Mei{letter}") for field, text in MEI.items()}
-        rows.append(row | {"template_id": letter})
-    return template_table(rows)
 
 
 def letters_by_the_released_script(n: int) -> str:
@@ -58,7 +48,7 @@ def assert_orders_are_released(items: pd.DataFrame):
 
 
 def test_bigtom_draws_the_same_order_in_every_condition_as_the_released_script():
-    items = bigtom.compose(templates_of("abcdefghijklmnop"), orders_as="release")
+    items = bigtom.compose(divers(16), orders_as="release")
     assert_orders_are_released(items)
 
 
@@ -78,27 +68,10 @@ def test_fantom_puts_the_right_option_where_a_public_copy_of_the_release_has_it(
 
 
 @pytest.mark.parametrize(
-    ("benchmark", "records"), [(bigtom, templates_of("abc")), (fantom, [question_set()])]
+    ("benchmark", "records"), [(bigtom, divers(3)), (fantom, [question_set()])]
 )
 def test_released_order_depends_on_no_seed_of_ours_and_keeps_every_option(benchmark, records):
     released = benchmark.compose(records, 0, orders_as="release")
     pd.testing.assert_frame_equal(released, benchmark.compose(records, 7, orders_as="release"))
     ours = benchmark.compose(records, 0)
     assert ours["choices"].map(sorted).equals(released["choices"].map(sorted))
-
-
-def test_another_word_for_whose_order_is_an_error():
-    with pytest.raises(InputError, match="expected 'ours' or 'release'"):
-        bigtom.compose(templates_of("a"), orders_as="released")
-
-
-@needs_release
-@pytest.mark.parametrize(("orders_as", "expected"), [("release", 0.52), ("ours", 0.25)])
-def test_always_picking_the_second_option_has_both_versions_right(orders_as, expected):
-    """In half of the templates with the release's orders, in a quarter with ours."""
-    items = bigtom.read_released(RELEASED_BIGTOM, orders_as=orders_as)
-    items = items.assign(is_second=[letter == "b" for letter in letters_of(items)])
-    items = items[items["condition"].isin(["true_belief", "false_belief"])]
-    items = items[items["variable"] != "percept_to_belief"]
-    both = items.groupby(["variable", "initial_belief", "group_id"])["is_second"].all()
-    assert both.mean() == pytest.approx(expected, abs=0.05)

@@ -1,12 +1,10 @@
 """The questionnaire page in headless Chromium: by keyboard, at two widths, and back into a form."""
 
-import os
 from contextlib import contextmanager
 
-import pandas as pd
 import pytest
 
-from bigtom_templates import MEI
+from bigtom_templates import divers
 from lab import browser
 from tomlab.benchmarks import bigtom
 from tomlab.questionnaire.items import CHECK, Item, default_checks, read_items
@@ -21,9 +19,7 @@ HOSTILE = [
     "two\nlines\n\nand a comma,",
     "=1+1",
     "'=1+1",
-    "-2",
     "#N/A",
-    "None",
     "שלום, \u202ehello\u202c مرحبا",
     "日本語 é 🦋 \u2028",
     "x" * 300,
@@ -44,7 +40,7 @@ def opened(chromium, path, width=1280, script=""):
         page.set_default_timeout(20_000)
         problems = []
         page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("console", lambda said: problems.append(said.text))
+        page.on("console", lambda entry: problems.append(entry.text))
         page.on("request", lambda request: problems.append(request.url))
         page.add_init_script(script)
         page.goto(path.as_uri())
@@ -56,7 +52,7 @@ def opened(chromium, path, width=1280, script=""):
 def bigtom_items(folder):
     """Twenty items of BigToM, from a table of items."""
     path = folder / "items.parquet"
-    bigtom.compose(pd.DataFrame([MEI])).head(20).to_parquet(path)
+    bigtom.compose(divers(1)).head(20).to_parquet(path)
     return read_items(str(path))
 
 
@@ -64,25 +60,19 @@ def heading(page):
     return page.locator("h1").inner_text()
 
 
-def tab_to(page, label):
-    """Press Tab until the button with this label has the focus."""
+def press(page, label):
+    """Press Tab until the button with this label has the focus, then Enter."""
     for _ in range(20):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.textContent") == label:
-            return
+            return page.keyboard.press("Enter")
     raise AssertionError(f"no button {label!r} within twenty steps")
-
-
-def begin(page):
-    tab_to(page, "Begin")
-    page.keyboard.press("Enter")
 
 
 def download(page, folder):
     """The CSV that the page gives, by keyboard, in a folder."""
-    tab_to(page, "Download my answers")
     with page.expect_download() as downloading:
-        page.keyboard.press("Enter")
+        press(page, "Download my answers")
     path = folder / downloading.value.suggested_filename
     downloading.value.save_as(path)
     return path
@@ -92,12 +82,6 @@ def violations(page):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe")
     result = axe.Axe().run(page, options={"preload": False})
     return [(fault["id"], fault["impact"]) for fault in result.response["violations"]]
-
-
-def picture(page, name):
-    """Keep a picture where the environment says so, to be looked at."""
-    if folder := os.environ.get("TOMLAB_PICTURES"):
-        page.screenshot(path=f"{folder}/{name}_{page.viewport_size['width']}.png")
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -110,35 +94,24 @@ def test_twenty_items_by_keyboard_with_a_reload_come_back_as_a_form(chromium, tm
     wanted |= asked.checks
     with opened(chromium, tmp_path / "p1.html", width) as page:
         assert violations(page) == []
-        begin(page)
+        press(page, "Begin")
         for number, (item_id, options) in enumerate(asked.pages["p1"].items(), start=1):
             assert heading(page) == f"Question {number} of 22"
             assert page.evaluate("document.documentElement.scrollWidth") == width
             page.keyboard.press(str(options.index(wanted[item_id]) + 1))
             if number == 11:
-                picture(page, "question")
                 assert violations(page) == []
                 page.reload()
                 assert heading(page) == "Question 11 of 22"
             page.keyboard.press("Enter")
         assert heading(page) == "All done"
         assert violations(page) == []
-        picture(page, "end")
         path = download(page, tmp_path)
         assert path.read_text(encoding="utf-8") == page.input_value("#csv")
     answers, [participant] = rows_of(tmp_path, path)
-    assert list(answers) == [
-        "participant",
-        "item_id",
-        "answer",
-        "seconds",
-        "checks_passed",
-        "passed",
-    ]
-    assert answers.set_index("item_id")["answer"].to_dict() == {
-        item_id: answer for item_id, answer in wanted.items() if not item_id.startswith(CHECK)
-    }
-    assert answers["item_id"].tolist() == [i for i in asked.pages["p1"] if not i.startswith(CHECK)]
+    item_ids = [item_id for item_id in asked.pages["p1"] if not item_id.startswith(CHECK)]
+    expected = [[item_id, wanted[item_id]] for item_id in item_ids]
+    assert answers[["item_id", "answer"]].values.tolist() == expected
     assert answers["seconds"].astype(float).between(0, 60).all()
     expected = {"answered": 20, "asked": 20, "checks_passed": "2 of 2", "passed": "yes"}
     assert participant == {"participant": "p1"} | expected
@@ -165,7 +138,7 @@ def test_markup_of_any_kind_is_text_and_comes_back_as_it_was(chromium, tmp_path)
     asked = read_record(tmp_path / RECORD).pages["p1"]
     texts = {item.item_id: item for item in items}
     with opened(chromium, tmp_path / "p1.html", width) as page:
-        begin(page)
+        press(page, "Begin")
         for item_id, options in asked.items():
             item = texts[item_id]
             story = page.locator("section p").all_text_contents()
@@ -195,14 +168,12 @@ def test_three_ratings_of_each_item_are_given_by_digits(chromium, tmp_path):
     )
     asked = read_record(tmp_path / RECORD)
     with opened(chromium, tmp_path / "p1.html", 390) as page:
-        begin(page)
+        press(page, "Begin")
         for item_id in asked.pages["p1"]:
             for digit in asked.checks.get(item_id, "543"):
                 page.keyboard.press(digit)
             page.keyboard.press("Enter")
-        tab_to(page, "Back")
-        page.keyboard.press("Enter")
-        picture(page, "ratings")
+        press(page, "Back")
         assert violations(page) == []
         page.keyboard.press("Enter")
         path = download(page, tmp_path)
@@ -218,28 +189,22 @@ def test_who_skips_stops_or_goes_back_loses_nothing(chromium, tmp_path):
     items = [Item(f"i{n}", f"Question {n}?", options=("yes", "no")) for n in range(3)]
     write_pages(items, ["p1"], tmp_path, seed=1)
     with opened(chromium, tmp_path / "p1.html") as page:
-        begin(page)
+        press(page, "Begin")
         page.keyboard.press("Enter")
         assert "Please answer" in page.locator("[role=alert]").inner_text()
-        tab_to(page, "Skip")
-        page.keyboard.press("Enter")
+        press(page, "Skip")
         page.keyboard.press("1")
-        tab_to(page, "Stop and get my answers")
-        page.keyboard.press("Enter")
+        press(page, "Stop and get my answers")
         assert "2 questions are not answered" in page.inner_text("main")
         assert page.input_value("#csv").count("\n") == 2
-        tab_to(page, "Go to the first of them")
-        page.keyboard.press("Enter")
+        press(page, "Go to the first of them")
         assert heading(page) == "Question 1 of 3"
         page.keyboard.press("2")
-        tab_to(page, "Next")
-        page.keyboard.press("Enter")
+        press(page, "Next")
         assert page.locator("input:checked").count() == 1
         page.on("dialog", lambda dialog: dialog.accept())
-        tab_to(page, "Stop and get my answers")
-        page.keyboard.press("Enter")
-        tab_to(page, "Erase my answers from this browser")
-        page.keyboard.press("Enter")
+        press(page, "Stop and get my answers")
+        press(page, "Erase my answers from this browser")
         page.reload()
         assert heading(page) == "Questionnaire"
         assert page.evaluate("localStorage.length") == 0
@@ -249,7 +214,7 @@ def test_a_browser_that_saves_nothing_says_so(chromium, tmp_path):
     write_pages([Item("i", "What?", options=("yes", "no"))], ["p1"], tmp_path, seed=1)
     full = "Storage.prototype.setItem = () => { throw new Error('full'); }"
     with opened(chromium, tmp_path / "p1.html", script=full) as page:
-        begin(page)
+        press(page, "Begin")
         assert "cannot save your answers" in page.inner_text("#saved")
         page.keyboard.press("1")
         page.keyboard.press("Enter")
@@ -263,10 +228,9 @@ def test_two_windows_of_one_page_keep_each_others_answers(chromium, tmp_path):
         second = first.context.new_page()
         second.goto(first.url)
         for page in (first, second):
-            begin(page)
+            press(page, "Begin")
         first.keyboard.press("1")
-        tab_to(second, "Skip")
-        second.keyboard.press("Enter")
+        press(second, "Skip")
         second.keyboard.press("1")
         first.wait_for_function("Object.keys(state.answers).length === 2")
         first.keyboard.press("Enter")

@@ -1,14 +1,13 @@
 """Questionnaires as files: which items, in which order, and what stands in a page."""
 
 import json
-from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bigtom_templates import MEI
+from bigtom_templates import divers
 from fantom_sets import question_set
 from simpletom_stories import stories
 from tomlab.benchmarks import bigtom, fantom, simpletom
@@ -24,28 +23,12 @@ SIX = [
 ]
 
 
-class Scripts(HTMLParser):
-    """The contents of a page's scripts."""
-
-    def __init__(self):
-        super().__init__()
-        self.contents = []
-
-    def handle_starttag(self, tag, attrs):
-        if tag == "script":
-            self.contents.append("")
-            self.is_json = ("type", "application/json") in attrs
-
-    def handle_data(self, data):
-        if self.contents:
-            self.contents[-1] += data
-
-
 def content_of(path):
-    """What a page asks."""
-    scripts = Scripts()
-    scripts.feed(path.read_text(encoding="utf-8"))
-    return json.loads(scripts.contents[0])
+    """What a page asks; no character of it can end the script or begin a comment."""
+    text = path.read_text(encoding="utf-8")
+    script = text.partition('id="questionnaire">')[2].partition("</script>")[0]
+    assert "<" not in script
+    return json.loads(script)
 
 
 @pytest.fixture
@@ -106,20 +89,17 @@ def test_items_of_ones_own_come_from_a_csv(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("item", "told"),
+    ("item", "fault"),
     [
         (Item("i", " "), "item 'i', question: found nothing"),
         (Item("i", "?", options=("a",)), "options: found 1, expected at least 2"),
         (Item("i", "?", options=("a b", "a\nb")), "options: found two that read alike"),
-        (Item("i", "?", options=("a", " ")), "options: found one without text"),
-        (Item("i", "?", story="\0"), "story: found a NUL"),
-        (Item("i", "?", options=("a", "\ud800")), "option 2: found a NUL or half a character"),
         (Item("check-i", "?"), "are those of attention checks"),
         (Item("i\n", "?"), "item_id: expected one line"),
     ],
 )
-def test_an_item_whose_answer_could_not_be_read_again_is_refused(tmp_path, item, told):
-    assert told in complaint(write_pages, [item], ["p1"], tmp_path)
+def test_an_item_whose_answer_could_not_be_read_again_is_refused(tmp_path, item, fault):
+    assert fault in complaint(write_pages, [item], ["p1"], tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -127,22 +107,22 @@ def test_an_item_whose_answer_could_not_be_read_again_is_refused(tmp_path, item,
 
 
 def test_the_seed_and_the_name_alone_decide_the_order(tmp_path):
-    for folder, seed, names in (("a", 1, "xy"), ("b", 1, "yz"), ("c", 2, "xy")):
-        write_pages(SIX, names, tmp_path / folder, seed=seed, checks=default_checks("answers"))
-    pages = {name: read_record(tmp_path / name / RECORD).pages for name in "abc"}
-    assert pages["a"]["y"] == pages["b"]["y"]
-    assert list(pages["a"]["x"]) != list(pages["a"]["y"])
-    assert pages["a"]["x"] != pages["c"]["x"]
-    orders = {tuple(options) for page in pages["a"].values() for options in page.values()}
-    assert len(orders) > 2
+    pages = []
+    for number, (seed, names) in enumerate([(1, "xy"), (1, "yz"), (2, "xy")]):
+        write_pages(SIX, names, tmp_path / str(number), seed=seed)
+        pages.append(read_record(tmp_path / str(number) / RECORD).pages)
+    first, other_names, other_seed = pages
+    assert first["y"] == other_names["y"]
+    assert list(first["x"]) != list(first["y"])
+    assert first["x"] != other_seed["x"]
+    assert len({tuple(options) for options in first["x"].values()}) > 2
 
 
 def test_a_page_shows_the_options_in_the_order_that_the_record_keeps(tmp_path):
     write_pages(SIX, ["p1"], tmp_path, seed=3)
-    shown = {
-        i["item_id"]: i["fields"][0]["options"] for i in content_of(tmp_path / "p1.html")["items"]
-    }
-    assert list(shown.items()) == list(read_record(tmp_path / RECORD).pages["p1"].items())
+    shown = content_of(tmp_path / "p1.html")["items"]
+    options = {item["item_id"]: item["fields"][0]["options"] for item in shown}
+    assert [*options.items()] == [*read_record(tmp_path / RECORD).pages["p1"].items()]
 
 
 def test_questions_about_one_story_stay_together_in_their_order(tmp_path):
@@ -190,51 +170,47 @@ def test_any_text_stands_in_the_page_as_it_is(tmp_path_factory, texts):
     assert "".join("".join(content["intro"]).split()) == "".join(intro.split())
 
 
-def test_a_page_tells_neither_right_answers_nor_names_anything_elsewhere(tmp_path, table):
-    items = read_items(table(bigtom.compose(pd.DataFrame([MEI]))))
-    for ratings in ((), default_ratings()):
-        kind = "ratings" if ratings else "answers"
-        folder = tmp_path / kind
-        write_pages(items, ["p1"], folder, checks=default_checks(kind), ratings=ratings)
-        page = (folder / "p1.html").read_text(encoding="utf-8")
-        assert "http:" not in page and "https:" not in page and "src=" not in page
-        keys = {key for item in content_of(folder / "p1.html")["items"] for key in item}
-        fields = {
-            k for i in content_of(folder / "p1.html")["items"] for f in i["fields"] for k in f
-        }
-        assert "answer" not in keys | fields
+@pytest.mark.parametrize(("kind", "ratings"), [("answers", []), ("ratings", default_ratings())])
+def test_a_page_has_neither_right_answers_nor_addresses(tmp_path, table, kind, ratings):
+    items = read_items(table(bigtom.compose(divers(1))))
+    write_pages(items, ["p1"], tmp_path, checks=default_checks(kind), ratings=ratings)
+    page = (tmp_path / "p1.html").read_text(encoding="utf-8")
+    assert "http:" not in page and "https:" not in page and "src=" not in page
+    assert '"answer": ' not in page
 
 
 def test_nothing_is_overwritten_unless_that_is_said(tmp_path):
     write_pages(SIX, ["p1"], tmp_path, seed=1)
     before = (tmp_path / "p1.html").read_bytes()
-    told = complaint(write_pages, SIX, ["p1", "p2"], tmp_path, seed=2)
-    assert "p1.html: 2 of 3 files are there already, and nothing was written" in told
+    message = complaint(write_pages, SIX, ["p1", "p2"], tmp_path, seed=2)
+    assert "p1.html: 2 of 3 files are there already" in message
     assert (tmp_path / "p1.html").read_bytes() == before
     assert not (tmp_path / "p2.html").exists()
     write_pages(SIX, ["p1", "p2"], tmp_path, seed=2, overwrite=True)
     assert (tmp_path / "p1.html").read_bytes() != before
 
 
-@pytest.mark.parametrize("names", [[], ["../p1"], ["a b"], ["Ana", "ana"], [""], [".x"]])
+@pytest.mark.parametrize("names", [[], ["../p1"], ["Ana", "ana"]])
 def test_a_name_that_is_no_name_of_a_file_is_refused(tmp_path, names):
     assert complaint(write_pages, SIX, names, tmp_path).startswith("participants: ")
 
 
-def test_checks_need_a_stated_answer_that_can_be_given(tmp_path):
-    no_answer = [Item("check-1", "?", options=("a", "b"))]
-    other_answer = [Item("check-1", "?", options=("a", "b"), answer="c")]
-    options = [Item("check-1", "?", options=("a", "2"), answer="2")]
-    assert "found no answer" in complaint(write_pages, SIX, ["p"], tmp_path, checks=no_answer)
-    assert "answer: found 'c'" in complaint(write_pages, SIX, ["p"], tmp_path, checks=other_answer)
-    assert "expected no options and an answer from 1 to 5" in complaint(
-        write_pages, SIX, ["p"], tmp_path, checks=options, ratings=default_ratings()
-    )
+@pytest.mark.parametrize(
+    ("options", "answer", "ratings", "fault"),
+    [
+        (("a", "b"), "", (), "found no answer"),
+        (("a", "b"), "c", (), "answer: found 'c'"),
+        (("a", "2"), "2", default_ratings(), "expected no options and an answer from 1 to 5"),
+    ],
+)
+def test_checks_need_a_stated_answer_that_can_be_given(tmp_path, options, answer, ratings, fault):
+    checks = [Item("check-1", "?", options=options, answer=answer)]
+    assert fault in complaint(write_pages, SIX, ["p"], tmp_path, checks=checks, ratings=ratings)
 
 
 def test_ids_and_ratings_that_could_not_be_read_again_are_refused(tmp_path):
-    (tmp_path / "ids.txt").write_text("\n", encoding="utf-8")
-    assert "found no ids" in complaint(named_items, SIX, tmp_path / "ids.txt")
+    (tmp_path / "ids.txt").write_text("nobody\n", encoding="utf-8")
+    assert "line 1: found 'nobody'" in complaint(named_items, SIX, tmp_path / "ids.txt")
     ratings = tmp_path / "ratings.csv"
     ratings.write_text("question,ask,low,high\ncheck,How?,1,5\n", encoding="utf-8")
     assert "found the question 'check'" in complaint(read_ratings, ratings)
@@ -244,7 +220,7 @@ def test_ids_and_ratings_that_could_not_be_read_again_are_refused(tmp_path):
 
 
 def test_the_command_writes_pages_and_says_what_to_do_with_them(table, tmp_path, capsys):
-    source = table(bigtom.compose(pd.DataFrame([MEI])))
+    source = table(bigtom.compose(divers(1)))
     intro = tmp_path / "consent.txt"
     intro.write_text("One.\nStill one.\n\nTwo.", encoding="utf-8")
     names = tmp_path / "names.txt"
@@ -263,38 +239,33 @@ def test_the_command_writes_pages_and_says_what_to_do_with_them(table, tmp_path,
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "fault"),
     [
         (["--items", "99"], "found 25 items, expected at least 99"),
-        (["--items", "0"], "found 0, expected at least 1"),
         (["--items", "2", "--where", "condition"], "expected COLUMN=VALUE"),
         (["--items", "2", "--where", "condition=true_beleif"], "found no 'true_beleif'"),
         (["--items", "2", "--where", "condition=a", "--where", "condition=b"], "twice"),
         (["--ids", "nowhere.txt"], "nowhere.txt: cannot be read"),
-        (["--items", "2", "--intro", "nowhere.txt"], "nowhere.txt: cannot be read"),
         (["--items", "2", "--ratings", "nowhere.csv"], "nowhere.csv: cannot be read"),
         (["--items", "2", "--checks", "x.csv", "--no-checks"], "found both"),
     ],
 )
-def test_a_mistake_of_the_command_is_one_message(table, tmp_path, capsys, options, told):
-    source = table(bigtom.compose(pd.DataFrame([MEI])))
+def test_a_mistake_of_the_command_is_one_message(table, tmp_path, capsys, options, fault):
+    source = table(bigtom.compose(divers(1)))
     call = ["make", source, "--participants", "2", "--seed", "1", "--to", str(tmp_path / "pages")]
     assert main([*call, *options]) == 1
-    assert told in capsys.readouterr().err
+    assert fault in capsys.readouterr().err
     assert not (tmp_path / "pages").exists()
 
 
-def test_named_items_are_asked(table, tmp_path, capsys):
-    items = bigtom.compose(pd.DataFrame([MEI]))
+def test_named_items_are_asked(table, tmp_path):
+    items = bigtom.compose(divers(1))
     ids = tmp_path / "ids.txt"
     ids.write_text("\n".join(items["item_id"].head(2)) + "\n")
     call = ["make", table(items), "--ids", str(ids), "--participants", "1", "--seed", "1"]
     assert main([*call, "--no-checks", "--to", str(tmp_path / "pages")]) == 0
     asked = read_record(tmp_path / "pages" / RECORD).pages["p1"]
     assert set(asked) == set(items["item_id"].head(2))
-    ids.write_text("nobody\n")
-    assert main([*call, "--to", str(tmp_path / "b")]) == 1
-    assert "line 1: found 'nobody', expected the id of an item" in capsys.readouterr().err
 
 
 def test_tables_of_beliefs_are_no_questions_for_this_page(table):

@@ -115,20 +115,23 @@ def _results(step: Step, response: Response, draft: Draft) -> list[Draft]:
     if is_cut:
         text = _whole_lines(text)
     if reply.finish_reason == "refusal" or not re.search(r"\w", text):
-        values = Unparsed("no answer")
+        parsed = Unparsed("no answer")
     else:
-        values = step.parse(text, draft | {"is_cut": is_cut})
-    if isinstance(values, Unparsed):
-        values = [values] * step.count
-    elif not isinstance(values, list):
-        values = [values]
+        parsed = step.parse(text, draft | {"is_cut": is_cut})
+    if isinstance(parsed, Unparsed):
+        values = [parsed] * step.count
+    else:
+        values = parsed if isinstance(parsed, list) else [parsed]
     results = []
     for value in values:
         if isinstance(value, Unparsed):
             results.append({"status": failure, "reason": str(value), "text": reply.text})
             continue
-        fields = {step.goes_to: value} if step.goes_to else value
-        results.append({"status": step.good, "reason": "", "text": reply.text} | fields)
+        outcome = {"status": step.good, "reason": "", "text": reply.text}
+        if step.goes_to:
+            results.append({**outcome, step.goes_to: value})
+        else:
+            results.append({**outcome, **value})
     return results
 
 
@@ -152,7 +155,7 @@ def labelled_lines(text: str, labels: Collection[str], prompt: str = "") -> list
     spelling = {label.casefold(): label for label in labels}
     last_line = prompt.rstrip().rpartition("\n")[2]
     opening = spelling.get(last_line.rstrip(".:").casefold(), "")
-    pairs = []
+    pairs: list[tuple[str, str]] = []
     for line in text.split("\n"):
         value = line.strip(" \t\r*")
         label = ""

@@ -26,38 +26,46 @@ class Form(anywidget.AnyWidget):
 
     def __init__(self, results: Path | str) -> None:
         super().__init__(titles={name: form["title"] for name, form in FORMS.items()})
-        self.results, self.sheet = results, None
+        self.results = results
+        self.sheet: Sheet | None = None
         self.on_msg(lambda _, message, __: self._take(message))
 
     def _take(self, message: dict[str, Any]) -> None:
-        said = ""
+        fault = ""
         try:
             if "who" in message:
                 self.sheet = None
                 self.sheet = open_sheet(message["what"], message["who"], self.results)
-            elif message["turn"] != self.state["turn"]:
+            elif self.sheet is None or message["turn"] != self.state["turn"]:
                 return
             elif "answer" in message:
                 self.sheet.answer(message["answer"])
             else:
                 self.sheet.move(message["step"])
         except InputError as error:
-            said = str(error)
-        asked = asked_of(self.sheet) if self.sheet else {}
-        self.state = {"turn": self.state["turn"] + 1, "said": said, **asked}
+            fault = str(error)
+        state: dict[str, Any] = {"turn": self.state["turn"] + 1, "said": fault}
+        self.state = state | (asked_of(self.sheet) if self.sheet else {})
 
 
 def asked_of(sheet: Sheet) -> dict[str, Any]:
-    """The open question of a sheet for the view; `choices` by the key that each is given with."""
-    told = {"done": int(sheet.rows[sheet.asked].ne("").values.sum()), "all": len(sheet.questions)}
+    """The open question of a sheet for the view; `choices` by the key of each."""
+    is_answered = sheet.rows[sheet.answer_columns].ne("")
+    n_answered = int(is_answered.to_numpy().sum())
+    progress = {"done": n_answered, "all": len(sheet.questions)}
     if sheet.at is None:
-        return told | {"ask": "Everything is answered.", "shown": [], "choices": {}}
-    (place, name), choices, form = sheet.questions[sheet.at], sheet.choices(), sheet.form
-    about = sheet.rows.loc[place]
-    are_digits = all(len(choice) == 1 and choice.isdigit() for choice in choices)
-    return told | {
-        "ask": form["ask"][about[form["by"]] if "by" in form else name],
-        "shown": about["shown"],
-        "choices": {c if are_digits else str(n): c for n, c in enumerate(choices, 1)},
-        "chosen": about[name],
+        return {**progress, "ask": "Everything is answered.", "shown": [], "choices": {}}
+    row, column = sheet.questions[sheet.at]
+    task = sheet.rows.loc[row]
+    question = task[sheet.form["by"]] if "by" in sheet.form else column
+    choices = sheet.choices()
+    keys = choices
+    if not all(len(choice) == 1 and choice.isdigit() for choice in choices):
+        keys = [str(number) for number in range(1, len(choices) + 1)]
+    return {
+        **progress,
+        "ask": sheet.form["ask"][question],
+        "shown": task["shown"],
+        "choices": dict(zip(keys, choices, strict=True)),
+        "chosen": task[column],
     }

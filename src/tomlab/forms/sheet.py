@@ -13,104 +13,133 @@ from tomlab.records import files
 
 
 class Sheet:
-    """What `who` answers to tasks, in the file of a form.
+    """What a person answers to tasks, in the file of a form.
 
     schema: of the file. tasks: a row for each thing to judge; its columns that the schema has go
     into the file, and a column `choices` lists what may be answered where the schema does not.
-    form: an entry of `tasks.yaml`. Attributes: `rows`, as they go into the file; `questions`, each
-    a row and a column; `at`, the place of the question that is asked, None after the last.
-    Errors: `InputError` for a file that does not fit the schema.
+    who: the person's name. form: an entry of `tasks.yaml`.
+
+    Attributes: `rows`, as they go into the file; `questions`, the row and the column of each; `at`,
+    the place of the question that is asked, None after the last. Errors: `InputError` for a file
+    that does not fit the schema.
     """
 
     def __init__(
         self, path: Path, schema: pa.DataFrameSchema, tasks: pd.DataFrame, who: str, form: Mapping
     ) -> None:
-        self.path, self.schema, self.form = path, schema, form
-        self.told = {name: column.metadata or {} for name, column in schema.columns.items()}
-        self.person = next(name for name in self.told if "kind" in self.told[name])
-        self.who, kind = " ".join(who.split()), self.told[self.person]["kind"]
-        self.asked, rows = [*form["ask"]], tasks.reset_index(drop=True)
-        if "by" in form:
-            rows = rows.drop(columns=[form["by"]], errors="ignore")
-            rows = rows.merge(pd.Series(self.asked, name=form["by"]), how="cross")
-            self.asked = [form["answer"]]
-        self.given = [name for name in rows if name in {*self.told} - {self.person, *self.asked}]
-        self.key = [name for name in schema.unique or self.given if name != self.person]
-        self.rows = rows.assign(**{self.person: self.who}, **dict.fromkeys(self.asked, ""))
-        self.questions = [(row, name) for row in self.rows.index for name in self.asked]
-        own = self._load()
-        if not self.who or (kind and (own[kind] != "human").any()):
+        self.path = path
+        self.schema = schema
+        self.form = form
+        self.who = " ".join(who.split())
+        self.rules = {name: column.metadata or {} for name, column in schema.columns.items()}
+        [self.person] = [name for name, rule in self.rules.items() if "kind" in rule]
+        rows, self.answer_columns = _questions_of(tasks, form)
+        task_columns = set(self.rules) - {self.person, *self.answer_columns}
+        self.task_columns = [name for name in rows if name in task_columns]
+        self.key = [name for name in schema.unique or self.task_columns if name != self.person]
+        self.rows = rows.assign(**{self.person: self.who}, **dict.fromkeys(self.answer_columns, ""))
+        self.questions = [(row, name) for row in self.rows.index for name in self.answer_columns]
+        earlier_rows = self._load()
+        kind = self.rules[self.person]["kind"]
+        if not self.who or (kind and earlier_rows[kind].ne("human").any()):
             raise InputError(f"name: found {self.who!r}, expected the name of a person")
         if kind:
             self.rows[kind] = "human"
-        self.at = self._next(-1)
+        self.at = self._first_open(0)
 
     def choices(self) -> list[str]:
-        """What may be answered to the question."""
-        row, name = self.questions[self.at]
+        """What may be answered to the question; nothing after the last."""
+        if self.at is None:
+            return []
+        row, column = self.questions[self.at]
         if "choices" in self.rows:
             return self.rows.at[row, "choices"]
-        allowed, by = self.told[name]["allowed"], self.told[name].get("by")
-        return [*map(str, allowed[self.rows.at[row, by]] if by else allowed)]
+        rule = self.rules[column]
+        allowed = rule["allowed"]
+        if "by" in rule:
+            allowed = allowed[self.rows.at[row, rule["by"]]]
+        return [str(choice) for choice in allowed]
 
     def answer(self, value: str) -> None:
         """Save an answer and go on; the question stays where that fails (`InputError`)."""
-        if value not in self.choices():
-            raise InputError(f"found {value!r}, expected {', '.join(self.choices())}")
-        self._save(self.questions[self.at], value)
-        self.at = self._next(self.at)
+        choices = self.choices()
+        if self.at is None or value not in choices:
+            raise InputError(f"found {value!r}, expected {', '.join(choices)}")
+        self._save(*self.questions[self.at], value)
+        self.at = self._first_open(self.at + 1)
 
     def move(self, step: int) -> None:
         """Go to the question before (-1) or after (1), after the last to the first open one."""
         end = len(self.questions)
-        at = (end if self.at is None else self.at) + step
-        self.at = max(at, 0) if at < end else self._next(-1)
+        target = (end if self.at is None else self.at) + step
+        self.at = max(target, 0) if target < end else self._first_open(0)
 
-    def _next(self, at: int) -> int | None:
-        """The first open question after a place, or before it; None where all are answered."""
-        places = (*range(at + 1, len(self.questions)), *range(at + 1))
-        return next((i for i in places if not self.rows.at[self.questions[i]]), None)
+    def _first_open(self, start: int) -> int | None:
+        """The first open question from a place on, then of those before it; None if none is."""
+        for place in (*range(start, len(self.questions)), *range(start)):
+            if not self.rows.at[self.questions[place]]:
+                return place
+        return None
 
     def _load(self) -> pd.DataFrame:
-        """Read the file, take in this person's answers and return their rows about the tasks."""
+        """Read the file and take in this person's answers; returns their rows about the tasks."""
         files.read_form(self.path, self.schema)
-        (_, header), *rows = files.csv_rows(self.path)
-        there = pd.DataFrame([cells for _, cells in rows], columns=header, dtype=str)
+        (_, header), *lines = files.csv_rows(self.path)
+        table = pd.DataFrame([cells for _, cells in lines], columns=header, dtype=str)
         self.content = self.path.read_bytes()
-        there = there.reindex(columns=[*dict.fromkeys([*header, *self.given])], fill_value="")
-        mine = there[there[self.person] == self.who].reset_index(names="place")
-        # A key may stand there several times, such as that of a belief: the nth is the nth.
-        own, mine = (
-            table.assign(nth=table.groupby(self.key, sort=False).cumcount())
-            for table in (self.rows, mine)
+        columns = dict.fromkeys([*header, *self.task_columns])
+        table = table.reindex(columns=list(columns), fill_value="")
+        of_person = table[table[self.person] == self.who].reset_index(names="line")
+        merged = self._numbered(self.rows).merge(
+            self._numbered(of_person),
+            on=[*self.key, "nth"],
+            how="left",
+            suffixes=("", "_in_file"),
         )
-        both = own.merge(mine, on=[*self.key, "nth"], how="left", suffixes=("", "_there"))
         # An answer to what read otherwise, such as in a former run, is none to this.
-        is_same = both["place"].notna()
-        for name in set(self.given) - set(self.key):
-            is_same &= both[name].eq(both[f"{name}_there"])
-        for name in self.asked:
-            self.rows[name] = both[f"{name}_there"].where(is_same, "")
-        places = both["place"].dropna().astype(int)
-        self.others = there.drop(places)
-        return there.loc[places]
+        is_same = merged["line"].notna()
+        for name in set(self.task_columns) - set(self.key):
+            is_same &= merged[name].eq(merged[f"{name}_in_file"])
+        for name in self.answer_columns:
+            self.rows[name] = merged[f"{name}_in_file"].where(is_same, "")
+        lines_of_tasks = merged["line"].dropna().astype(int)
+        self.other_rows = table.drop(lines_of_tasks)
+        return table.loc[lines_of_tasks]
 
-    def _save(self, place: tuple[int, str], value: str) -> None:
+    def _numbered(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The rows with their number `nth` among those of the same key."""
+        return rows.assign(nth=rows.groupby(self.key, sort=False).cumcount())
+
+    def _save(self, row: int, column: str, value: str) -> None:
         """Write the file with one answer changed, beside all that was written there meanwhile."""
         # The lock lies outside of `forms`, which git keeps.
         with FileLock(writable(RESPONSE_STORE.with_name("forms.lock")), timeout=10):
             if not self.path.exists() or self.path.read_bytes() != self.content:
                 self._load()
-            new = self.rows.copy()
-            new.at[place] = value
-            said = (new[self.asked] != "").any(axis=1)
-            if whole := self.form.get("whole"):
-                said = said.groupby([new[name] for name in whole]).transform("any")
-            mine = new[said].reindex(columns=self.others.columns, fill_value="")
+            rows = self.rows.copy()
+            rows.at[row, column] = value
+            is_answered = rows[self.answer_columns].ne("").any(axis=1)
+            if "whole" in self.form:
+                tables = [rows[name] for name in self.form["whole"]]
+                is_answered = is_answered.groupby(tables).transform("any")
+            answered = rows[is_answered].reindex(columns=self.other_rows.columns, fill_value="")
             part = self.path.with_name(f".{self.path.name}.part")
             try:
-                files.write_form(pd.concat([self.others, mine]), part)
+                files.write_form(pd.concat([self.other_rows, answered]), part)
                 part.replace(self.path)
             except OSError as error:
                 raise InputError(f"{self.path}: cannot be written ({error.strerror})") from None
-            self.rows, self.content = new, self.path.read_bytes()
+            self.rows = rows
+            self.content = self.path.read_bytes()
+
+
+def _questions_of(tasks: pd.DataFrame, form: Mapping) -> tuple[pd.DataFrame, list[str]]:
+    """The rows that hold answers to tasks, and the columns of answers: one for each question, or
+    a single one and a row for each question.
+    """
+    rows = tasks.reset_index(drop=True)
+    if "by" not in form:
+        return rows, list(form["ask"])
+    questions = pd.DataFrame({form["by"]: list(form["ask"])})
+    rows = rows.drop(columns=form["by"], errors="ignore").merge(questions, how="cross")
+    return rows, [form["answer"]]

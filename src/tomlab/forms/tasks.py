@@ -4,8 +4,6 @@ Tasks are a table with a row for each thing to judge. Its column `shown` has wha
 of a heading and a text; `choices`, where it is there, what they may answer.
 """
 
-from functools import reduce
-from operator import getitem
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -20,17 +18,19 @@ from tomlab.errors import InputError
 from tomlab.forms.sheet import Sheet
 from tomlab.records import files
 
-MOST = 9  # rows that one may match: a key each; people never needed more than three (App. B.4)
+# Rows that a row may match, each with a key; people never needed more than three (App. B.4).
+MOST_MATCHES = 9
 FORMS: dict[str, dict[str, Any]] = files.yaml_beside(__file__)
 
 
 def open_sheet(name: str, who: str, results: Path | str) -> Sheet:
-    """The answers of `who` to a form. results: the folder that the stages wrote."""
+    """The answers of a person to a form. results: the folder that the stages wrote."""
     form = FORMS[name]
     source = Path(results) / form["from"]
-    if (found := paths.there(source)) is None:
+    path = paths.there(source)
+    if path is None:
         raise InputError(f"{source}: not there yet; `make figures` writes it")
-    tasks = globals()[form["tasks"]](found, form)
+    tasks = globals()[form["tasks"]](path, form)
     if tasks.empty:
         raise InputError(f"{source}: found nothing in this run that a person has to judge")
     return Sheet(*place(form), tasks, who, form)
@@ -38,13 +38,16 @@ def open_sheet(name: str, who: str, results: Path | str) -> Sheet:
 
 def place(form: dict[str, Any]) -> tuple[Path, pa.DataFrameSchema]:
     """The file of a form, which params.yaml names, and its schema."""
+    path: Any = params.load()
     try:
-        named = reduce(getitem, form["file"].split("."), params.load())
+        for key in form["file"].split("."):
+            path = path[key]
     except (KeyError, TypeError):
         raise InputError(f"params.yaml: {form['file']} is missing") from None
     schema = resolve_name(f"tomlab.{form['schema']}")
-    schema = schema if isinstance(schema, pa.DataFrameSchema) else schema()
-    return paths.user_path(named), schema
+    if not isinstance(schema, pa.DataFrameSchema):
+        schema = schema()
+    return paths.user_path(path), schema
 
 
 def table(path: Path, form: dict[str, Any]) -> pd.DataFrame:
@@ -55,45 +58,58 @@ def table(path: Path, form: dict[str, Any]) -> pd.DataFrame:
         if "status" not in rows:
             raise InputError(f"{path}: found released items, expected a {form['status']} a row")
         rows = rows[rows["status"] == form["status"]]
-    heads = form["shows"]
-    shown = [[(heads[name], row[name]) for name in heads] for row in rows.to_dict("records")]
-    return rows.assign(shown=shown)
+    texts = []
+    for row in rows.to_dict("records"):
+        texts.append([(heading, row[name]) for name, heading in form["shows"].items()])
+    return rows.assign(shown=texts)
 
 
 def sets(path: Path, _: dict[str, Any]) -> pd.DataFrame:
     """FANToM's question sets with their conversations."""
     rows = []
-    for one in read_sets(path):
-        asked = [one["factQA"], *one["beliefQAs"]]
-        asked += [one["answerabilityQA_list"], one["infoAccessibilityQA_list"]]
-        shown = [("Conversation", one["full_context"])]
-        for question, answer in ((qa["question"], qa["correct_answer"]) for qa in asked):
-            shown.append((question, answer if isinstance(answer, str) else ", ".join(answer)))
-        rows.append({"set_id": one["set_id"], "shown": shown})
+    for record in read_sets(path):
+        questions = [record["factQA"], *record["beliefQAs"]]
+        questions += [record["answerabilityQA_list"], record["infoAccessibilityQA_list"]]
+        texts = [("Conversation", record["full_context"])]
+        for question in questions:
+            answer = question["correct_answer"]
+            if not isinstance(answer, str):
+                answer = ", ".join(answer)
+            texts.append((question["question"], answer))
+        rows.append({"set_id": record["set_id"], "shown": texts})
     return pd.DataFrame(rows)
 
 
 def beliefs(path: Path, _: dict[str, Any]) -> pd.DataFrame:
     """OmniToM's beliefs, each with its story."""
     rows = []
-    for one in read_records(path):
-        for number, said in enumerate(one["beliefs"], start=1):
-            who = "A fact of the world" if said["actor"] == WORLD else f"{said['actor']} believes"
-            shown = [("Story", one["story"]), (who, said["belief"])]
-            rows.append({"story_id": str(one["story_id"]), "belief": str(number), "shown": shown})
+    for record in read_records(path):
+        story = {"story_id": str(record["story_id"])}
+        for number, belief in enumerate(record["beliefs"], start=1):
+            heading = f"{belief['actor']} believes"
+            if belief["actor"] == WORLD:
+                heading = "A fact of the world"
+            texts = [("Story", record["story"]), (heading, belief["belief"])]
+            rows.append({**story, "belief": str(number), "shown": texts})
     return pd.DataFrame(rows)
 
 
 def matches(path: Path, form: dict[str, Any]) -> pd.DataFrame:
-    """OmniToM's belief tables, each row beside the other table of its story, own actor first."""
-    rows, shown, choices = table(path, form), [], []
-    for row in rows.itertuples():
-        others = rows[rows["story_id"].eq(row.story_id) & rows["system"].eq(row.system)]
-        others = others[others["table"].ne(row.table)]
-        own_first = sorted(others.itertuples(), key=lambda one: one.actor != row.actor)
-        lines = "\n".join(f"{one.actor}: {one.belief}" for one in own_first)
-        own = f"Row of the {row.table} table", f"{row.actor}: {row.belief}"
-        side = {"gold": "prediction", "prediction": "gold"}[row.table]
-        shown.append([own, (f"The {side} table", lines)])
-        choices.append([str(n) for n in range(min(len(others), MOST) + 1)])
-    return rows.assign(shown=shown, choices=choices)
+    """OmniToM's belief tables: each row beside the other table of its story and system."""
+    rows = table(path, form)
+    columns = ["story_id", "system", "table"]
+    tables = {key: part.to_dict("records") for key, part in rows.groupby(columns)}
+    texts = []
+    choices = []
+    for row in rows.to_dict("records"):
+        other_table = "prediction" if row["table"] == "gold" else "gold"
+        candidates = tables.get((row["story_id"], row["system"], other_table), [])
+        # The beliefs of the row's actor come first.
+        candidates = sorted(candidates, key=lambda candidate: candidate["actor"] != row["actor"])
+        lines = [f"{candidate['actor']}: {candidate['belief']}" for candidate in candidates]
+        heading = f"Row of the {row['table']} table"
+        belief = f"{row['actor']}: {row['belief']}"
+        texts.append([(heading, belief), (f"The {other_table} table", "\n".join(lines))])
+        limit = min(len(candidates), MOST_MATCHES)
+        choices.append([str(number) for number in range(limit + 1)])
+    return rows.assign(shown=texts, choices=choices)

@@ -38,8 +38,8 @@ def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
 def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:
     """The chat messages for one item: the instruction, then story, question and two options."""
     instruction = prompts.load(METHODS[method].prompts[0], replaced)
-    shown = [f"{key}) {text}" for key, text in zip(KEYS, item["choices"], strict=True)]
-    question = "\n".join([f"Question: {item['question']}", *shown])
+    lines = [f"{key}) {text}" for key, text in zip(KEYS, item["choices"], strict=True)]
+    question = "\n".join([f"Question: {item['question']}", *lines])
     return [
         {"role": "system", "content": instruction},
         {"role": "user", "content": f"Story: {item['story']}\n\n{question}"},
@@ -72,12 +72,12 @@ def score(items: pd.DataFrame, responses: pd.DataFrame, *, by_text: bool = False
     and what the item asks about. Errors: those of `scoring.answers.pairs`.
     """
     conditions = ("group_id", "source", "family", "order", "condition")
-    both = pairs(items, responses, METHODS)
+    asked_items = pairs(items, responses, METHODS)
     rows = []
-    for item, response in both:
+    for item, response in asked_items:
         reading = judged(item, response, KEYS, read_answer, cot=False, by_text=by_text)
         rows.append(scored(item, response, reading, KEYS, conditions))
-    return table_of(rows, both, KEYS, "fresh scores")
+    return table_of(rows, asked_items, KEYS, "fresh scores")
 
 
 def rule(item: Mapping, response: Mapping) -> str:

@@ -84,13 +84,14 @@ def key_problems(item: Item) -> list[str]:
     if len(chain) != item.order or chain not in believed:
         expected = f"expected {item.order} people of the record, none beside himself or herself"
         return [f"{item.item_id}, field chain: found {item.chain}, {expected}"]
-    option_of = dict(zip(item.containers, item.choices, strict=True))
+    option_of: dict[str | None, str] = {}
+    option_of.update(zip(item.containers, item.choices, strict=True))
     answer = option_of.get(believed[chain][item.thing], "an option for where it is")
     reality = option_of.get(believed[()][item.thing], "an option for where it is")
-    expected = {"answer": answer, "reality": reality, "control": item.order == 0}
-    expected["condition"] = condition_of(item.order, answer == reality)
+    condition = condition_of(item.order, answer == reality)
+    fields = {"answer": answer, "reality": reality, "control": item.order == 0}
     problems = []
-    for field, value in expected.items():
+    for field, value in {**fields, "condition": condition}.items():
         if getattr(item, field) != value:
             found = f"found {getattr(item, field)!r}, expected {value!r}"
             problems.append(f"{item.item_id}, field {field}: {found}")

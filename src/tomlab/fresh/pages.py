@@ -28,6 +28,7 @@ async def scores_of(
     questions = evaluation.plan(benchmark, items, spec, methods, orders=orders)
     if not questions:
         return pd.DataFrame()
-    requests = {"limits": specs.limits(), "seed": seed, "replaced": replaced}
-    responses = await evaluation.evaluate(benchmark, questions, spec, **requests)
+    responses = await evaluation.evaluate(
+        benchmark, questions, spec, limits=specs.limits(), seed=seed, replaced=replaced
+    )
     return benchmark.score(items, responses)

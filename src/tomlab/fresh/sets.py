@@ -5,14 +5,14 @@ import random
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Annotated
 
 from pydantic import BaseModel, PositiveInt, ValidationError
 
 from tomlab.errors import InputError, refuse
 from tomlab.fresh.items import Item, write_items
 from tomlab.fresh.stories import VERSION, Cell, draw, items_of
-from tomlab.params import complaint
+from tomlab.params import complaint, matches
 from tomlab.records.files import parsed, read_text
 
 FILE, CARD = "fresh.jsonl", "fresh.card.json"
@@ -23,7 +23,7 @@ SHORTEST = 16  # characters: a shorter seed could be guessed from its hash
 class Card(BaseModel):
     """What is published of a set before its seed is."""
 
-    version: Literal[VERSION]
+    version: Annotated[str, matches(VERSION, f"version {VERSION}")]
     pairs: PositiveInt
     seed_sha256: str
     file_sha256: str

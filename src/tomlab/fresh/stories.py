@@ -83,7 +83,7 @@ def _draft(rng: random.Random, name: str, cell: Cell, scene: str) -> Pair:
     moves = rng.sample(thing_words["moves"], cell.changes)
     fields = _scene_fields(rng, words, thing, containers[0])
     sentences = [fill(rng.choice(WORDS[part]), fields) for part in ("openings", "beginnings")]
-    events = []
+    events: list[Event] = []
     container, empty_container = containers
     ways = _draw_ways(rng, cell)
     for way in ways:
@@ -205,15 +205,16 @@ def story_of(pair: Pair, is_twin: bool) -> Story:
 def items_of(pair: Pair) -> list[Item]:
     """The question on both stories of a pair."""
     containers = shuffled(pair.containers, 0, pair.name)
-    option = {container: f"In the {container}." for container in containers}
+    options = [f"In the {container}." for container in containers]
     names = [pair.people[letter] for letter in pair.chain]
     fields = {"first": "".join(names[:1]), "rest": " thinks that ".join(names[1:])}
     items = []
     for number, is_twin in enumerate((False, True)):
         story = story_of(pair, is_twin)
         believed = beliefs(story, pair.cell.order)
-        answer = believed[tuple(names)][pair.thing]
-        reality = believed[()][pair.thing]
+        # Somebody believes something of the thing, or the pair would not have been drawn.
+        answer = f"In the {believed[tuple(names)][pair.thing]}."
+        reality = f"In the {believed[()][pair.thing]}."
         item = Item(
             benchmark="fresh",
             item_id=f"{pair.name}/{number}",
@@ -228,9 +229,9 @@ def items_of(pair: Pair) -> list[Item]:
             control=pair.cell.order == 0,
             story=" ".join(fill(text, people_of(pair, is_twin)) for text in pair.sentences),
             question=fill(pair.question, fields),
-            choices=[*option.values()],
-            answer=option[answer],
-            reality=option[reality],
+            choices=options,
+            answer=answer,
+            reality=reality,
             source="grammar",
             chain=names,
             thing=pair.thing,

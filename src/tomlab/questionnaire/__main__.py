@@ -74,15 +74,14 @@ def _make(options: argparse.Namespace) -> str:
     """Write the pages; returns what was written, in words."""
     pool = items.read_items(options.source, options.method, _conditions(options.where))
     ratings = []
-    if options.ratings is not None:
-        ratings = (
-            pages.read_ratings(options.ratings) if options.ratings else pages.default_ratings()
-        )
-    names = _names(options.participants)
+    if options.ratings:
+        ratings = pages.read_ratings(options.ratings)
+    elif options.ratings is not None:
+        ratings = pages.default_ratings()
     checks = _checks_of(options, "ratings" if ratings else "answers")
     paths = pages.write_pages(
         _chosen(pool, options),
-        names,
+        _names(options.participants),
         options.to,
         seed=options.seed,
         checks=checks,
@@ -94,9 +93,8 @@ def _make(options: argparse.Namespace) -> str:
     record = returned.read_record(paths[-1])
     lines = []
     for name, page in record.pages.items():
-        lines.append(
-            f"{name}.html: {len(page) - len(checks)} items, {len(checks)} attention checks"
-        )
+        n_items = len(page) - len(checks)
+        lines.append(f"{name}.html: {n_items} items, {len(checks)} attention checks")
     lines.append(f"Hand out the HTML files in {paths[-1].parent}, one to each participant.")
     lines.append(f"Keep {paths[-1]} for yourself: the answers are read by it.")
     return "\n".join(lines)
@@ -123,10 +121,7 @@ def _names(text: str) -> list[str]:
     if not text.isdecimal():
         lines = [line.strip() for line in read_text(text).split("\n")]
         return [line for line in lines if line]
-    number = int(text)
-    if number > 10_000:
-        raise InputError(f"--participants: found {number}, expected at most 10000")
-    return [f"p{n:0{len(text)}}" for n in range(1, number + 1)]
+    return [f"p{number:0{len(text)}}" for number in range(1, int(text) + 1)]
 
 
 def _checks_of(options: argparse.Namespace, kind: str) -> list[items.Item]:

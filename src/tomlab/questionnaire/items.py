@@ -55,8 +55,9 @@ def read_items(
         present = table[column].astype(str)
         absent = sorted(set(values) - set(present))
         if absent:
-            known = ", ".join(sorted(set(present))[:20])
-            raise InputError(f"{path}: column {column!r}: found no {absent[0]!r}, only {known}")
+            values_there = ", ".join(sorted(set(present))[:20])
+            fault = f"found no {absent[0]!r}, only {values_there}"
+            raise InputError(f"{path}: column {column!r}: {fault}")
         table = table[present.isin(values)]
     items = []
     for benchmark, rows in table.groupby("benchmark", sort=False):
@@ -68,21 +69,18 @@ def read_items(
 
 def _items_of(benchmark: str, table: pd.DataFrame, method: str, path: Path) -> list[Item]:
     """The items of one benchmark, as its method asks them."""
-    try:
-        face = import_module(f"tomlab.benchmarks.{benchmark}")
-    except ModuleNotFoundError:
-        raise InputError(f"{path}: column 'benchmark': found {benchmark!r}, no such one") from None
+    face = import_module(f"tomlab.benchmarks.{benchmark}")
     settings = DEFAULTS["benchmarks"].get(benchmark, {})
     methods = settings.get("methods") or {next(iter(face.METHODS)): "story"}
     method = method or next(iter(methods))
     if method not in methods:
         expected = " or ".join(methods)
         raise InputError(f"method: found {method!r}, expected {expected} for {benchmark}")
-    tables = table["question_type"].isin(settings.get("tables", []))
-    if tables.any():
-        kinds = ", ".join(sorted(set(table.loc[tables, "question_type"])))
+    kinds = set(table["question_type"]) & set(settings.get("tables", []))
+    if kinds:
         expected = "expected questions that have options or a short answer"
-        raise InputError(f"{path}: found {kinds} items, whose answer is a table; {expected}")
+        found = f"found {', '.join(sorted(kinds))} items, whose answer is a table"
+        raise InputError(f"{path}: {found}; {expected}")
     in_words = getattr(face, "in_words", None)
     items = []
     for row in face.asked(table, method).to_dict("records"):
@@ -161,26 +159,14 @@ def checked(items: Sequence[Item], where: str, are_checks: bool = False) -> list
 
 
 def _faults(item: Item) -> list[str]:
-    """What is wrong with an item."""
+    """Why an item can't be asked, or the option that somebody chose not be read by its text."""
     faults = []
     if item.item_id.strip().splitlines() != [item.item_id]:
         faults.append("item_id: expected one line, without white space around it")
     if not item.question.strip():
         faults.append("question: found nothing, expected a question that a person can answer")
-    texts = {"item_id": item.item_id, "story": item.story, "question": item.question}
-    for number, option in enumerate(item.options, start=1):
-        texts[f"option {number}"] = option
-    for name, text in texts.items():
-        if not is_text(text):
-            faults.append(f"{name}: found a NUL or half a character, expected text")
-    return faults + _faults_of_options(item)
-
-
-def _faults_of_options(item: Item) -> list[str]:
-    """Why the option that somebody chose could not be known by its text."""
     if not item.options:
-        return []
-    faults = []
+        return faults
     options = [plain(option) for option in item.options]
     if len(options) == 1:
         faults.append("options: found 1, expected at least 2, or none for a free answer")
@@ -193,15 +179,6 @@ def _faults_of_options(item: Item) -> list[str]:
     return faults
 
 
-def is_text(text: str) -> bool:
-    """Whether a CSV can hold it."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in text
-
-
 def plain(text: str) -> str:
     """A text by which answers are compared: any white space is one space."""
     return " ".join(text.split())
@@ -211,17 +188,12 @@ def draw_items(items: Sequence[Item], n: int, seed: int) -> list[Item]:
     """`n` items by lot, in their own order: one of each group before a second one of any."""
     if n > len(items):
         raise InputError(f"found {len(items)} items, expected at least {n}")
-    rng = random.Random(f"{seed}/items")
-    shuffled = rng.sample(items, len(items))
-    times: dict[str, int] = {}
-    turns = {}
-    for item in shuffled:
-        turns[item.item_id] = times.get(item.group, 0)
-        times[item.group] = turns[item.item_id] + 1
+    shuffled = random.Random(f"{seed}/items").sample(items, len(items))
+    groups = pd.Series([item.group for item in shuffled])
     # Sorting keeps the order of the lot among items of the same turn.
-    shuffled.sort(key=lambda item: turns[item.item_id])
-    drawn = {item.item_id for item in shuffled[:n]}
-    return [item for item in items if item.item_id in drawn]
+    turns = groups.groupby(groups).cumcount().sort_values(kind="stable")
+    chosen = {shuffled[position].item_id for position in turns.index[:n]}
+    return [item for item in items if item.item_id in chosen]
 
 
 def draw_groups(items: Sequence[Item], n: int, seed: int) -> list[Item]:
@@ -229,8 +201,8 @@ def draw_groups(items: Sequence[Item], n: int, seed: int) -> list[Item]:
     groups = list(dict.fromkeys(item.group for item in items))
     if n > len(groups):
         raise InputError(f"found items of {len(groups)} groups, expected at least {n}")
-    drawn = random.Random(f"{seed}/groups").sample(groups, n)
-    return [item for item in items if item.group in drawn]
+    chosen = random.Random(f"{seed}/groups").sample(groups, n)
+    return [item for item in items if item.group in chosen]
 
 
 def named_items(items: Sequence[Item], path: Path | str) -> list[Item]:

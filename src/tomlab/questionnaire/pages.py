@@ -12,6 +12,7 @@ import random
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,6 +28,7 @@ from tomlab.records import files
 RECORD = "questionnaire.json"
 SCALE = ("1", "2", "3", "4", "5")
 RATING_OF_CHECK = "check"  # stands in the column `question` of a check among ratings
+Kind = Literal["answers", "ratings"]  # what a questionnaire asks for
 _TEMPLATE = Path(__file__).with_name("questionnaire.html")
 _NAME = re.compile(r"\w[\w.-]{0,59}")
 
@@ -37,7 +39,7 @@ class Record(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid")
-    kind: Literal["answers", "ratings"]
+    kind: Kind
     seed: int
     ratings: list[str]
     checks: dict[str, str]
@@ -73,18 +75,18 @@ def write_pages(
     participant; otherwise everybody is asked all items. Returns the paths, the record last.
     Errors: `InputError`, also where a file is there already and `overwrite` is False.
     """
-    kind = "ratings" if ratings else "answers"
+    kind: Kind = "ratings" if ratings else "answers"
     items = checked(items, "items")
     checks = checked(checks, "attention checks", are_checks=True)
     _demand_names(participants)
     _demand_fitting_checks(checks, kind)
-    given = _dealt(items, participants, seed) if deal else dict.fromkeys(participants, items)
+    items_of = _dealt(items, participants, seed) if deal else dict.fromkeys(participants, items)
     stated = {check.item_id: check.answer for check in checks}
     names = [rating.question for rating in ratings]
     record = Record(kind=kind, seed=seed, ratings=names, checks=stated, pages={})
     contents = {}
     for participant in participants:
-        asked = _in_order(given[participant], checks, f"{seed}/{participant}")
+        asked = _in_order(items_of[participant], checks, f"{seed}/{participant}")
         record.pages[participant] = {item.item_id: list(item.options) for item in asked}
         contents[f"{participant}.html"] = _page(participant, asked, kind, intro, ratings)
     contents[RECORD] = record.model_dump_json(indent=1) + "\n"
@@ -117,14 +119,13 @@ def _demand_names(participants: Sequence[str]) -> None:
     if not participants:
         raise InputError("participants: found none, expected at least one name")
     problems = []
-    names = set()
     for name in participants:
         if not _NAME.fullmatch(name):
             expected = "expected letters, digits, dots, hyphens and underscores, at most 60"
             problems.append(f"found {files.shown(name)}, {expected}")
-        if name.casefold() in names:
-            problems.append(f"found {name!r} twice, expected a name of each participant's own")
-        names.add(name.casefold())
+    # Some file systems do not tell upper from lower case.
+    if len({name.casefold() for name in participants}) < len(participants):
+        problems.append("found the same name twice, expected a name of each participant's own")
     refuse(problems, "participants")
 
 
@@ -148,13 +149,11 @@ def _dealt(items: Sequence[Item], participants: Sequence[str], seed: int) -> dic
         found = f"found {len(groups)} groups of items to deal out"
         raise InputError(f"{found}, expected at least one for each of {len(participants)} people")
     random.Random(f"{seed}/deal").shuffle(groups)
-    owner = {}
-    for number, group in enumerate(groups):
-        owner[group] = participants[number % len(participants)]
-    dealt: dict[str, list[Item]] = {participant: [] for participant in participants}
+    participant_of = dict(zip(groups, cycle(participants), strict=False))
+    items_of: dict[str, list[Item]] = {participant: [] for participant in participants}
     for item in items:
-        dealt[owner[item.group]].append(item)
-    return dealt
+        items_of[participant_of[item.group]].append(item)
+    return items_of
 
 
 def _in_order(items: Sequence[Item], checks: Sequence[Item], seed: str) -> list[Item]:
@@ -166,12 +165,11 @@ def _in_order(items: Sequence[Item], checks: Sequence[Item], seed: str) -> list[
     random.Random(f"{seed}/stories").shuffle(blocks)
     rng = random.Random(f"{seed}/checks")
     shuffled_checks = rng.sample(checks, len(checks))
-    # Places between stories, one drawn from each of as many equal parts as there are checks.
-    places = []
-    for part in range(len(checks)):
-        places.append(1 + int((part + rng.random()) * len(blocks) / len(checks)))
-    for place, check in reversed(list(zip(places, shuffled_checks, strict=True))):
-        blocks.insert(place, [check])
+    # The stories fall into as many equal parts as there are checks; each part has one, by lot.
+    n_stories = len(blocks)
+    for part, check in enumerate(shuffled_checks):
+        position = 1 + int((part + rng.random()) * n_stories / len(checks))
+        blocks.insert(position + part, [check])
     ordered = []
     for block in blocks:
         for item in block:
@@ -202,21 +200,19 @@ def _page(
 
 def _shown(item: Item, ratings: Collection[Rating]) -> dict[str, Any]:
     """An item for the page: its story, and the fields that are filled in."""
-    shown = {"item_id": item.item_id, "story": item.story}
+    content: dict[str, Any] = {"item_id": item.item_id, "story": item.story}
+    options = list(item.options)
     if not ratings:
-        field = {"name": "answer", "ask": item.question}
-        shown["fields"] = [field | {"options": list(item.options), "hint": item.hint}]
-    elif item.answer:
+        field = {"name": "answer", "ask": item.question, "options": options, "hint": item.hint}
+        return {**content, "fields": [field]}
+    if item.answer:
         field = {"name": RATING_OF_CHECK, "ask": item.question, "options": SCALE}
-        shown["fields"] = [field | DEFAULTS["rating_of_check"]]
-    else:
-        shown["rated"] = {"question": item.question, "options": list(item.options)}
-        shown["fields"] = [
-            {"name": rating.question, "ask": rating.ask, "options": SCALE}
-            | {"low": rating.low, "high": rating.high}
-            for rating in ratings
-        ]
-    return shown
+        return {**content, "fields": [field | DEFAULTS["rating_of_check"]]}
+    fields = []
+    for rating in ratings:
+        field = {"name": rating.question, "ask": rating.ask, "options": SCALE}
+        fields.append({**field, "low": rating.low, "high": rating.high})
+    return {**content, "rated": {"question": item.question, "options": options}, "fields": fields}
 
 
 def paragraphs(text: str) -> list[str]:
@@ -228,18 +224,13 @@ def paragraphs(text: str) -> list[str]:
 def _write(contents: dict[str, str], folder: Path, overwrite: bool) -> list[Path]:
     """Write files by name into a folder; none if one is there and may not be overwritten."""
     targets = {writable(folder / name): content for name, content in contents.items()}
-    there = [path for path in targets if path.exists()]
-    if there and not overwrite:
-        number = f"{len(there)} of {len(targets)} files are"
-        if len(there) == 1:
-            number = "1 file is"
+    present = [path for path in targets if path.exists()]
+    if present and not overwrite:
         raise InputError(
-            f"{there[0]}: {number} there already, and nothing was written. Name another folder, "
-            "or allow to overwrite: pages that were handed out can then no longer be read"
+            f"{present[0]}: {len(present)} of {len(targets)} files are there already, and nothing "
+            "was written. Name another folder, or allow to overwrite: pages that were handed out "
+            "can then no longer be read"
         )
     for path, content in targets.items():
-        try:
-            path.write_text(content, encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+        path.write_text(content, encoding="utf-8", newline="\n")
     return list(targets)

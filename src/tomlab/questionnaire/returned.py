@@ -37,7 +37,7 @@ def read_returned(
     problems = []
     for path in returned:
         try:
-            table = files.read_form(path, _form(asked), *_checks(asked))
+            table = files.read_form(path, _form(asked), partial(_faults_of_rows, asked))
         except InputError as error:
             problems.append(str(error))
             continue
@@ -72,9 +72,7 @@ def read_record(path: Path | str) -> Record:
 
 def _form(asked: Record) -> pa.DataFrameSchema:
     """The schema of a file that one or several participants sent."""
-    item_ids = set()
-    for page in asked.pages.values():
-        item_ids.update(page)
+    item_ids = {item_id for page in asked.pages.values() for item_id in page}
     names = ", ".join(list(asked.pages)[:5])
     if len(asked.pages) > 5:
         names += ", …"
@@ -93,45 +91,32 @@ def _form(asked: Record) -> pa.DataFrameSchema:
     return pa.DataFrameSchema(columns, strict="filter", unique=unique)
 
 
-def _checks(asked: Record) -> list[files.Check]:
-    """Checks of what stands together in a row."""
-    of_kind = _questions_of_items if asked.kind == "ratings" else _answers_of_items
-    return [partial(_items_of_participants, asked), partial(of_kind, asked)]
-
-
-def _items_of_participants(asked: Record, table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
-    for row, participant, item_id in table[["participant", "item_id"]].itertuples():
-        page = asked.pages.get(participant)
-        if page is not None and item_id not in page:
-            yield row, "item_id", f"the id of a question that {participant} was asked"
-
-
-def _answers_of_items(asked: Record, table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
-    columns = ["participant", "item_id", "answer"]
-    for row, participant, item_id, answer in table[columns].itertuples():
-        options = asked.pages.get(participant, {}).get(item_id)
-        if options and plain(answer) not in map(plain, options):
-            yield row, "answer", " | ".join(map(plain, options))
-
-
-def _questions_of_items(asked: Record, table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
-    for row, item_id, question in table[["item_id", "question"]].itertuples():
-        if (question == RATING_OF_CHECK) != item_id.startswith(CHECK):
-            expected = RATING_OF_CHECK if item_id.startswith(CHECK) else asked.ratings
-            yield row, "question", f"{expected} for this item"
+def _faults_of_rows(asked: Record, table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
+    """What stands together in a row and does not fit: its line, the field, what was expected."""
+    for line, row in table.to_dict("index").items():
+        participant = row["participant"]
+        item_id = row["item_id"]
+        page = asked.pages.get(participant, {})
+        if page and item_id not in page:
+            yield line, "item_id", f"the id of a question that {participant} was asked"
+        if asked.kind == "ratings":
+            is_check = item_id.startswith(CHECK)
+            if (row["question"] == RATING_OF_CHECK) != is_check:
+                expected = RATING_OF_CHECK if is_check else asked.ratings
+                yield line, "question", f"{expected} for this item"
+        else:
+            options = [plain(option) for option in page.get(item_id, [])]
+            if options and plain(row["answer"]) not in options:
+                yield line, "answer", " | ".join(options)
 
 
 def _demand_once(answers: pd.DataFrame, columns: list[str]) -> None:
     """Errors: `InputError` for what stands in two files; within one, `read_form` has seen to it."""
     key = columns[:-1] if "rating" in columns else columns[:2]
-    first_rows = answers.drop_duplicates(key).set_index(key)
     problems = []
     for row in answers[answers.duplicated(key)].to_dict("records"):
-        values = tuple(row[name] for name in key)
-        first = first_rows.loc[values]
         answer = ", ".join(f"{name} {row[name]!r}" for name in key)
-        place = f"{first['file']}, row {first['row']}"
-        problems.append(f"{row['file']}, row {row['row']}: {answer} stands in {place} too")
+        problems.append(f"{row['file']}, row {row['row']}: {answer} stands in an earlier file too")
     refuse(problems, "the same item twice, expected once")
 
 
@@ -150,12 +135,12 @@ def _participants(asked: Record, answers: pd.DataFrame) -> pd.DataFrame:
     for participant, page in asked.pages.items():
         own_answers = answers[answers["participant"] == participant]
         is_check = own_answers["item_id"].str.startswith(CHECK)
-        given = own_answers[is_check].set_index("item_id")[value]
+        check_answers = own_answers[is_check].set_index("item_id")[value]
         checks = [item_id for item_id in page if item_id.startswith(CHECK)]
         n_passed = 0
         for item_id in checks:
             stated = plain(asked.checks[item_id]).casefold()
-            if plain(given.get(item_id, "")).casefold() == stated:
+            if plain(check_answers.get(item_id, "")).casefold() == stated:
                 n_passed += 1
         row = {
             "participant": participant,

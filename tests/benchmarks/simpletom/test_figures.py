@@ -23,11 +23,8 @@ def drawn(folder, monkeypatch, models, methods, sets=12):
     table = stories(*changes)
     texts = dict.fromkeys(table.loc[table["severity"] == 2, "story_id"], PERCEIVED)
     items = with_twins(simpletom.compose(table), texts)
-    answers = {}
-    for model in models:
-        policy = "omniscient" if model == "omniscient" else "random"
-        answers[model] = figures.by_baseline(simpletom, items, policy, methods)
-    figures.write(folder, monkeypatch, simpletom, items, answers)
+    answers = figures.by_baseline(simpletom, items, "random", methods)
+    figures.write(folder, monkeypatch, simpletom, items, dict.fromkeys(models, answers))
     figures.draw("simpletom", models)
     return folder
 
@@ -70,7 +67,12 @@ def test_an_intervention_adds_what_the_tables_print(run):
 def test_first_failures_of_this_run_sum_to_one(run):
     shares = read(run, "figures/figure13").groupby(["model", "part"])["value"].sum()
     assert np.allclose(shares, 1)
-    assert read(run, "figures/figure3").query("source == 'this run'")["value"].sum() == 1
+    rows = read(run, "figures/figure3")
+    assert rows.query("source == 'this run'")["value"].sum() == 1
+    # Of a paper's accuracies, .956, .495 and .153, nobody can tell how they overlap.
+    bounds = rows.query("model == 'GPT-4o'").set_index("question_type")
+    assert bounds.loc["mental_state", ["low", "high"]].to_list() == pytest.approx([0.044, 0.044])
+    assert bounds.loc["none", ["low", "high"]].to_list() == pytest.approx([0, 0.153])
 
 
 def test_tables_hold_the_papers_numbers_and_this_runs(run):
@@ -90,30 +92,7 @@ def test_twins_are_drawn_beside_guessing(run, metrics):
     assert set(twins.index.get_level_values("model")) == {"my-model", "random"}
 
 
-def test_bounds_hold_every_way_in_which_three_questions_can_overlap(run):
-    rows = read(run, "figures/figure3").query("model == 'GPT-4o'").set_index("question_type")
-    accuracy = np.array([[0.956], [0.495], [0.153]])
-    draw = np.random.default_rng(0)
-    for _ in range(100):
-        places = draw.permuted(np.tile(np.arange(1000), (3, 1)), axis=1)
-        state, behavior, judgment = places < 1000 * accuracy
-        failures = {
-            "mental_state": ~state,
-            "behavior": state & ~behavior,
-            "judgment": state & behavior & ~judgment,
-            "none": state & behavior & judgment,
-        }
-        for question, failed in failures.items():
-            low, high = rows.loc[question, ["low", "high"]]
-            assert low - 0.001 <= failed.mean() <= high + 0.001
-
-
-@pytest.mark.parametrize(
-    ("models", "methods", "sets"),
-    [(["omniscient"], ["none"], 2), (["my-model"], ["sysp"], 1)],
-    ids=["a baseline alone", "an intervention alone, one set"],
-)
-def test_a_small_run_is_drawn_too(tmp_path, monkeypatch, models, methods, sets):
-    folder = drawn(tmp_path, monkeypatch, models, methods, sets)
+def test_an_intervention_alone_on_one_set_is_drawn_too(tmp_path, monkeypatch):
+    folder = drawn(tmp_path, monkeypatch, ["my-model"], ["sysp"], sets=1)
     assert (folder / "figures/simpletom/gap.png").exists()
     assert (folder / "plots/simpletom.csv").exists()

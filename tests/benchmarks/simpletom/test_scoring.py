@@ -65,55 +65,44 @@ def value(metrics, metric, condition, method="none"):
 
 LEADS = "leads with the key"
 BEHIND = 'leads with the key behind "answer is" or the like'
-NO_OPTION = "chooses no option"
-SEVERAL = "names several options"
 CUT_OFF = "cut off before an option was settled"
-NO_ANSWER_IS = 'reasons without "the answer is" a key'
-DECLINES = "declines to answer"
+
+
+STOPPED = ("none", "stop")
+CUT = ("none", "length")
+COT = ("cot", "stop")
+COT_CUT = ("cot", "length")
 
 
 @pytest.mark.parametrize(
-    ("text", "method", "finish", "outcome", "rule"),
+    ("text", "asked", "outcome", "rule"),
     [
-        ("(B) pay for the oats", "none", "stop", "correct", LEADS),
-        ("**(B)**, since (A) would need that she looked.", "none", "stop", "correct", LEADS),
-        ("(A) report", "none", "stop", "wrong", LEADS),
-        ("b", "none", "stop", "correct", LEADS),
-        ("<think>(A)</think>(B)", "none", "stop", "correct", LEADS),
-        ("The answer is (A). Wait, the answer is (B).", "none", "stop", "correct", BEHIND),
-        (r"\boxed{B}", "none", "stop", "correct", BEHIND),
-        ("I'm sorry, I am not sure, but (B).", "none", "stop", "correct", "the only key named"),
-        ("Hm. (A), else (B).", "none", "stop", "unparsed", SEVERAL),
-        ("Neither (A) nor (B)", "none", "stop", "unparsed", NO_OPTION),
-        ("The answer is not (A).", "none", "stop", "unparsed", NO_OPTION),
-        ("A box of oats", "none", "stop", "unparsed", NO_OPTION),
-        ("(C)", "none", "stop", "unparsed", "names a key under which no option stands"),
-        ("", "none", "stop", "unparsed", "empty"),
-        ("I'm sorry, but I can't help with that.", "none", "stop", "refused", DECLINES),
-        ("This can't be", "none", "refusal", "refused", DECLINES),
-        (None, "none", "stop", "error", "the request failed"),
-        ("(B) pay for the", "none", "length", "correct", LEADS),
-        ("Wanja will (B) pay for", "none", "length", "truncated", CUT_OFF),
-        ("(B)<think>or is it (A)", "none", "stop", "truncated", CUT_OFF),
-        ("(A)? Therefore, the answer is: (B)", "cot", "stop", "correct", BEHIND),
-        ("(B)", "cot", "stop", "correct", LEADS),
-        ("It is not (A). Hence (B).", "cot", "stop", "unparsed", NO_ANSWER_IS),
-        ("(B)", "cot", "length", "truncated", CUT_OFF),
-        ("Therefore, the answer is: (B) pay f", "cot", "length", "correct", BEHIND),
+        ("(B) pay for the oats", STOPPED, "correct", LEADS),
+        ("**(B)**, since (A) would need that she looked.", STOPPED, "correct", LEADS),
+        ("<think>(A)</think>(B)", STOPPED, "correct", LEADS),
+        ("The answer is (A). Wait, the answer is (B).", STOPPED, "correct", BEHIND),
+        ("I'm sorry, I am not sure, but (B).", STOPPED, "correct", "the only key named"),
+        ("Hm. (A), else (B).", STOPPED, "unparsed", "names several options"),
+        ("Neither (A) nor (B)", STOPPED, "unparsed", "chooses no option"),
+        ("(C)", STOPPED, "unparsed", "names a key under which no option stands"),
+        ("", STOPPED, "unparsed", "empty"),
+        ("I'm sorry, but I can't help with that.", STOPPED, "refused", "declines to answer"),
+        (None, STOPPED, "error", "the request failed"),
+        ("Wanja will (B) pay for", CUT, "truncated", CUT_OFF),
+        ("(B)<think>or is it (A)", STOPPED, "truncated", CUT_OFF),
+        ("(A)? Therefore, the answer is: (B)", COT, "correct", BEHIND),
+        ("It is not (A). Hence (B).", COT, "unparsed", 'reasons without "the answer is" a key'),
+        ("(B)", COT_CUT, "truncated", CUT_OFF),
+        ("Therefore, the answer is: (B) pay f", COT_CUT, "correct", BEHIND),
     ],
 )
-def test_rule_is_the_one_that_gave_the_outcome(oats, text, method, finish, outcome, rule):
+def test_rule_is_the_one_that_gave_the_outcome(oats, text, asked, outcome, rule):
+    method, finish = asked
     item = oats["behavior", "main"] | {"choices": ["report the beetles", "pay for the oats"]}
-    responses = answered(pd.DataFrame([item]), text, method=method, finish=finish)
-    scores = simpletom.score(pd.DataFrame([item]), responses)
-    assert scores["outcome"].item() == outcome
+    items = pd.DataFrame([item])
+    responses = answered(items, text, method=method, finish=finish)
+    assert simpletom.score(items, responses)["outcome"].item() == outcome
     assert simpletom.rule(item, responses.iloc[0].to_dict()) == rule
-
-
-def test_third_key_counts_where_there_are_three_options(oats):
-    items = pd.DataFrame([oats["judgment", "three-way"]])
-    scores = simpletom.score(items, answered(items, "Option C", method="wordings"))
-    assert scores["chosen"].item() == items["choices"].item()[2]
 
 
 PIECES = ["(A)", "(B)", "A", "B", "(", ")", " ", "answer", ":", "is", "the ", "Therefore, ", "\n"]
@@ -131,39 +120,12 @@ def test_swapping_the_letters_swaps_the_verdict(text, cot):
     assert read_answer(swapped, "stop", cot) == (outcome, key, rule)
 
 
-def released_again(text, right_key, cot):
-    """The released code's verdict, by string surgery alone."""
-    if cot:
-        start = text.lower().rfind("the answer is")
-        if start >= 0:
-            text = text[start + len("the answer is") :].removeprefix(":")
-    else:
-        while (start := text.lower().find("answer")) >= 0:
-            # A mark keeps what moves together from making a new "answer".
-            text = text[:start] + "\0" + text[start + len("answer") :].removeprefix(":")
-        text = text.replace("\0", "")
-    for letter in "ABCD":
-        if f"({letter})" in text:
-            return letter == right_key
-    half_open = [letter for letter in "ABCD" if f"({letter}" in text]
-    letters = half_open or [letter for letter in "ABCD" if letter in text]
-    return letters == [right_key]
-
-
-@given(texts, st.booleans())
-@settings(max_examples=100, deadline=None)
-def test_released_rule_is_that_of_the_released_code_on_any_text(text, cot):
-    for key in "ABCD":
-        assert scoring.released_rule(text, key, cot) == released_again(text, key, cot)
-
-
 @pytest.mark.parametrize(
     ("text", "cot", "verdict"),
     [
         ("(B), not (A)", False, False),  # A anywhere wins
         ("Both are likely.", False, True),  # capital of a word
         ("Answer: (B)", False, True),  # its A is deleted
-        ("ansanswerwer(A)", False, False),
         ("(b)", False, False),  # lower case
         ("(A)? Hence (B).", True, False),  # no closing phrase
         ("The answer is (A). THE ANSWER IS:: (B)", True, True),  # the last counts
@@ -171,7 +133,6 @@ def test_released_rule_is_that_of_the_released_code_on_any_text(text, cot):
 )
 def test_released_rule_on_texts_that_it_is_known_by(text, cot, verdict):
     assert scoring.released_rule(text, "B", cot) is verdict
-    assert released_again(text, "B", cot) is verdict
 
 
 # Composition
@@ -209,53 +170,35 @@ def test_wording_is_that_of_the_paper(oats):
 
 
 @pytest.mark.parametrize(
-    ("person", "verb"),
+    "beginning",
     [
-        ("Idris's grandparents", "Are"),
-        ("the firemen", "Are"),
-        ("Ann and Bo", "Are"),
-        ("the rowing team", "Is"),
-        ("the waitress", "Is"),
+        "Are Idris's grandparents",
+        "Are the firemen",
+        "Are Ann and Bo",
+        "Is the rowing team",
+        "Is the waitress",
     ],
 )
-def test_question_agrees_with_person_x_in_number(person, verb):
+def test_question_agrees_with_person_x_in_number(beginning):
+    person = beginning.partition(" ")[2]
     items = simpletom.compose(stories({"person_x": person}))
-    question = items.query("question_type == 'mental_state'")["question"].item()
-    assert question.startswith(f"{verb} {person} likely to be aware")
+    assert items["question"][0].startswith(f"{beginning} likely to be aware")
 
 
-def test_braces_in_a_story_are_left_alone():
-    action = "pay for {n} of the {x}"
-    items = simpletom.compose(stories({"unaware_action": action}))
-    judgments = items.loc[items["question_type"] == "judgment", "question"]
-    assert judgments.str.contains(action, regex=False).all()
-
-
-def test_story_without_a_negative_judgment_lacks_the_wordings_that_need_one(items):
-    last_set = items[items["group_id"] == "set11"]
-    assert set(last_set["variant"]) == set(WORDINGS) - {"generated", "three-way"}
-    assert len(items) == 11 * 3 * 9 + 3 * 7
-
-
-def test_options_depend_on_seed_and_id_alone(story_table, items):
-    alone = simpletom.compose(story_table[7:8])
-    together = items.set_index("item_id").loc[alone["item_id"], "choices"]
-    assert alone["choices"].tolist() == together.tolist()
-    other = simpletom.compose(story_table, seed=1)
-    assert other.drop(columns="choices").equals(items.drop(columns="choices"))
-    assert 0.3 < (other["choices"] != items["choices"]).mean() < 0.7
-
-
-@pytest.mark.parametrize("method", simpletom.METHODS)
-def test_method_is_asked_its_questions(items, method):
+@pytest.mark.parametrize(
+    ("method", "count", "questions"),
+    [
+        ("none", 36 * 3, QUESTIONS),
+        ("cot", 36 * 2, QUESTIONS[1:]),
+        ("cot-state", 36, QUESTIONS[:1]),
+        ("wordings", 11 * 3 * 6 + 3 * 4, QUESTIONS[2:]),
+    ],
+)
+def test_method_is_asked_its_questions(items, method, count, questions):
     asked = simpletom.asked(items, method)
-    if method == "wordings":
-        assert len(asked) == 11 * 3 * 6 + 3 * 4
-        assert "main" not in set(asked["variant"])
-    elif method != "aware":
-        assert set(asked["variant"]) == {"main"}
-        assert set(asked["question_type"]) == set(simpletom.METHODS[method].questions)
-        assert len(asked) == 36 * len(simpletom.METHODS[method].questions)
+    assert len(asked) == count
+    assert set(asked["question_type"]) == set(questions)
+    assert asked["variant"].eq("main").all() == (method != "wordings")
 
 
 # Messages
@@ -316,73 +259,27 @@ def test_messages_are_those_of_the_release(oats, method, system, end):
         assert expected[1]["content"].startswith(simpletom.shared_prefix(item, method))
 
 
-def test_users_own_prompt_takes_the_place_of_ours(oats, tmp_path):
-    (tmp_path / "end.txt").write_text("Say")
-    replaced = {"simpletom/respond": str(tmp_path / "end.txt")}
-    user = simpletom.messages(oats["behavior", "main"], "none", replaced)[1]
-    assert user["content"].endswith('What is the correct answer? Say "(A)" or "(B)"\n')
-
-
 @pytest.fixture(scope="module")
 def states(items):
     return items[items["question_type"] == "mental_state"]
 
 
 def test_reminder_is_the_answer_to_the_question_on_the_same_story(items, states):
-    texts = ["The answer is (A), I think.", "(B)"] * 18
-    reminded = simpletom.remind(items, answered(states, texts))
+    texts = [None, "(A)", "<think>(A)</think>\nHard\nto  say.", "I think (B)."]
+    reminded = simpletom.remind(items, answered(states[:4], texts))
     assert set(reminded["question_type"]) == {"behavior", "judgment"}
-    assert reminded["reminder_parsed"].all()
-    answers = dict(zip(states["story_id"], ["(A)", "(B)"] * 18, strict=True))
-    for item in reminded.to_dict("records"):
-        assert item["reminder"].endswith(f"\nAnswer: {answers[item['story_id']]}\n")
-
-
-def test_unparsed_answer_is_shown_in_its_own_words(items, states):
-    reminded = simpletom.remind(items, answered(states, "<think>(A)</think>\nHard\nto  say."))
-    assert reminded["reminder"].str.endswith("\nAnswer: Hard to say.\n").all()
-    assert not reminded["reminder_parsed"].any()
-
-
-def test_stories_without_an_answer_are_left_out_and_a_message_needs_its_reminder(items, states):
-    responses = answered(states, [None, *["(A)"] * 35])
-    reminded = simpletom.remind(items, responses[:6])
-    assert reminded["story_id"].unique().tolist() == ["s2", "s3", "s4", "s5", "s6"]
-    with pytest.raises(InputError, match="ms-remind needs items with a reminder; see `remind`"):
+    by_story = reminded.drop_duplicates("story_id").set_index("story_id")
+    endings = by_story["reminder"].str.rpartition("\nAnswer: ")[2].to_dict()
+    assert endings == {"s2": "(A)\n", "s3": "Hard to say.\n", "s4": "(B)\n"}
+    assert by_story["reminder_parsed"].to_dict() == {"s2": True, "s3": False, "s4": True}
+    with pytest.raises(InputError, match="reminder"):
         simpletom.messages(items.iloc[0], "ms-remind")
 
 
 # Scores and baselines
 
 
-def test_score_has_a_row_a_response_with_its_conditions(oats):
-    items = pd.DataFrame([oats["judgment", "generated"]])
-    scores = simpletom.score(items, of_baseline(items, "gold", "wordings"))
-    assert scores.to_dict("records") == [
-        {
-            "item_id": "s1/judgment:generated",
-            "model": "gold",
-            "method": "wordings",
-            "sample": 0,
-            "asked_as": "",
-            "group_id": "oats",
-            "source": "authored",
-            "question_type": "judgment",
-            "variant": "generated",
-            "scenario": "food item in grocery store",
-            "severity": 2,
-            "story_id": "s1",
-            "outcome": "correct",
-            "score": 1.0,
-            "chosen": "Reasonable",
-            "by_released_rule": True,
-            "completion_tokens": 2,
-            "words": "",
-        }
-    ]
-
-
-@pytest.mark.parametrize("method", ["none", "cot", "wordings"])
+@pytest.mark.parametrize("method", ["cot", "wordings"])
 @pytest.mark.parametrize(("policy", "accuracy"), [("gold", 1), ("omniscient", 0)])
 def test_baseline_is_always_right_or_always_wrong(items, policy, accuracy, method):
     scores = simpletom.score(items, of_baseline(items, policy, method))
@@ -399,8 +296,6 @@ def test_guessing_is_right_at_chance_in_each_wording(items):
     for row in overall.to_dict("records"):
         chance = 1 / 3 if row["condition"] == "judgment:three-way" else 1 / 2
         assert row["ci_low"] <= chance <= row["ci_high"], row["condition"]
-    compared = metrics.query("metric in ('gap', 'delta', 'average', 'first_failure')")
-    assert set(compared["method"]) == {"none"}
 
 
 # Metrics
@@ -461,6 +356,7 @@ def test_metrics_of_any_answers_are_those_counted_one_by_one(two_sets, rows):
     assert shares == pytest.approx(first_failures(rows))
     assert value(metrics, "average", "all") == pytest.approx(np.mean(rows))
     state, *applied = np.mean(rows, axis=0)
+    assert value(metrics, "accuracy", "mental_state") == pytest.approx(state)
     for kind, mean in zip(QUESTIONS[1:], applied, strict=True):
         assert value(metrics, "gap", kind) == pytest.approx(state - mean)
     assert metrics["value"].between(metrics["ci_low"] - 1e-9, metrics["ci_high"] + 1e-9).all()
@@ -475,15 +371,12 @@ def test_delta_leaves_out_what_only_one_of_the_two_was_asked(two_methods):
         assert value(metrics, "delta", kind, "cot") == pytest.approx(change)
 
 
-@pytest.mark.parametrize(
-    ("column", "form"),
-    [([], "{}"), (["scenario"], "{}/{}"), (["severity"], "{}/severity {}")],
-)
-def test_accuracies_are_those_of_a_groupby(two_methods, metrics, column, form):
-    means = two_methods.groupby(["method", "question_type", *column])["score"].mean()
-    for (method, *condition), mean in means.items():
-        accuracy = value(metrics, "accuracy", form.format(*condition), method)
-        assert accuracy == pytest.approx(mean)
+def test_accuracies_are_those_of_a_groupby(two_methods, metrics):
+    for column, form in (("scenario", "{}/{}"), ("severity", "{}/severity {}")):
+        means = two_methods.groupby(["method", "question_type", column])["score"].mean()
+        for (method, *condition), mean in means.items():
+            accuracy = value(metrics, "accuracy", form.format(*condition), method)
+            assert accuracy == pytest.approx(mean)
 
 
 def test_outcome_rates_and_released_rule_are_over_all_answers(two_sets):
@@ -497,12 +390,11 @@ def test_outcome_rates_and_released_rule_are_over_all_answers(two_sets):
     assert value(metrics, "accuracy", "behavior") == 0
 
 
-def test_models_do_not_mix(two_methods):
-    scores = two_methods[two_methods["scenario"] == SCENARIOS[0]]
-    other = scores.assign(model="other", score=0.0)
-    both = simpletom.metrics(pd.concat([scores, other], ignore_index=True))
-    alone = simpletom.metrics(scores)
-    assert sorted_rows(both[both["model"] == "model"]).equals(sorted_rows(alone))
+def test_models_do_not_mix_and_order_of_rows_changes_no_metric(two_methods, metrics):
+    other = two_methods.assign(model="other", score=0.0)
+    both = pd.concat([two_methods, other]).sample(frac=1, random_state=0)
+    values = simpletom.metrics(both).query("model == 'model'")
+    assert sorted_rows(values).equals(sorted_rows(metrics))
 
 
 def test_repeats_are_told_apart_within_a_story(two_sets):
@@ -511,19 +403,3 @@ def test_repeats_are_told_apart_within_a_story(two_sets):
     metrics = simpletom.metrics(simpletom.score(two_sets, pd.concat([right, wrong_once])))
     assert value(metrics, "first_failure", "none") == pytest.approx(0.5)
     assert value(metrics, "first_failure", "mental_state") == pytest.approx(0.5)
-
-
-def test_order_of_rows_changes_no_metric(two_methods, metrics):
-    shuffled = simpletom.metrics(two_methods.sample(frac=1, random_state=0))
-    assert sorted_rows(shuffled).equals(sorted_rows(metrics))
-
-
-def test_order_of_options_changes_no_metric(two_sets):
-    turned = two_sets.assign(choices=two_sets["choices"].map(lambda options: options[::-1]))
-    right = [True, False, False] * 6
-    first, second = (
-        simpletom.metrics(simpletom.score(items, right_and_wrong(items, right)))
-        for items in (two_sets, turned)
-    )
-    different = first["metric"].eq("released_rule")
-    assert first[~different].equals(second[~different])

@@ -1,17 +1,11 @@
-"""SimpleToM's behavior options without the story, and stories told twice: X unaware, X aware."""
+"""SimpleToM's stories told twice, X unaware and X aware: what is asked and counted of both."""
 
-import re
-
-import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import norm
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold
 
 from replies import answered, of_baseline
-from simpletom_stories import OURS, our_stories, stories
+from simpletom_stories import OURS, stories
 from tomlab.benchmarks import simpletom
 from tomlab.benchmarks.simpletom.items.compose import KEYS, QUESTIONS
 from tomlab.benchmarks.simpletom.items.stories import BASE
@@ -25,106 +19,6 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def items():
     return simpletom.read_released(OURS)
-
-
-# What can be had without the story
-
-FUNCTION_WORDS = re.compile(
-    r"\b(the|an?|of|to|in|on|for|and|with|at|by|it|up|out|off|into|onto|over)\b"
-)
-
-
-def content_words(text):
-    return set(re.findall(r"[a-z]+", FUNCTION_WORDS.sub("", text.lower())))
-
-
-def share_found_by_words(pairs, groups):
-    """How often a regression on the words of two options finds the right one, groups held out."""
-    counts = CountVectorizer(token_pattern=r"\w+").fit(pairs.to_numpy().ravel())
-    differences = counts.transform(pairs["answer"]) - counts.transform(pairs["reality"])
-    sides = np.arange(len(pairs)) % 2 * 2 - 1  # whether the right one comes first
-    differences = differences.toarray() * sides[:, None]
-    outcomes = []
-    for train, test in GroupKFold(10).split(differences, groups=groups):
-        model = LogisticRegression(fit_intercept=False).fit(differences[train], sides[train])
-        decisions = model.decision_function(differences[test]).round(9)
-        outcomes += [*(np.sign(decisions) * sides[test])]
-    return (1 + np.mean(outcomes)) / 2
-
-
-def test_no_rule_finds_the_behavior_without_the_story(items):
-    behavior = items[items["question_type"].eq("behavior") & items["variant"].eq("main")]
-    pairs = behavior[["answer", "reality"]]
-    for group in ("group_id", "scenario"):
-        assert share_found_by_words(pairs, behavior[group]) <= 0.6
-    longer = np.sign(pairs["answer"].str.len() - pairs["reality"].str.len())
-    assert 0.45 <= (longer.mean() + 1) / 2 <= 0.55
-    second_sentences = our_stories().set_index("story_id")["second_sentence"]
-    for texts in (second_sentences[behavior["story_id"]], behavior["story"]):
-        signs = []
-        for (right, wrong), text in zip(pairs.to_numpy(), texts, strict=True):
-            shares = []
-            for option in (right, wrong):
-                words = content_words(option)
-                shares.append(len(words & content_words(text)) / len(words))
-            signs.append(np.sign(shares[0] - shares[1]))
-        assert 0.4 <= (np.mean(signs) + 1) / 2 <= 0.6
-
-
-# The texts of twins
-
-
-def test_every_set_has_one_twin_of_its_base_story(items):
-    twins = items[items["variant"].eq("aware") & items["question_type"].eq("judgment")]
-    assert set(twins["severity"]) == {BASE}
-    assert sorted(twins["group_id"]) == sorted(items["group_id"].unique())
-
-
-def test_twin_differs_from_its_story_by_a_sentence_and_the_answer(items):
-    keys = ["story_id", "question_type"]
-    twins = items[items["variant"] == "aware"].set_index(keys)
-    main = items[items["variant"] == "main"].set_index(keys).loc[twins.index]
-    for name in ("question", "choices", "reality", "group_id"):
-        assert twins[name].tolist() == main[name].tolist()
-    assert twins["answer"].tolist() == twins["reality"].tolist()
-    assert not twins["answer"].eq(main["answer"]).any()
-    answers = twins["answer"].groupby("question_type").unique()
-    assert (answers["mental_state"], answers["judgment"]) == (["Yes"], ["Not reasonable"])
-
-
-def sentences(text):
-    return re.split(r"(?<=[.!?])\s+", text)
-
-
-@pytest.fixture(scope="module")
-def texts(items):
-    """The texts of each story that has a twin, and of the twin."""
-    judgments = items[items["question_type"].eq("judgment")]
-    wide = judgments.pivot(index="story_id", columns="variant", values="story")
-    return wide[["main", "aware"]].dropna()
-
-
-def test_twin_has_another_second_sentence(texts):
-    for story, twin in texts.to_numpy():
-        first, second = sentences(story)
-        twin_first, twin_second = sentences(twin)
-        assert first == twin_first
-        assert second != twin_second
-
-
-@pytest.mark.parametrize("parts", [sentences, str.split, lambda text: re.findall(",", text)])
-def test_nobody_tells_twins_by_counting(texts, parts):
-    counts = texts.map(lambda text: len(parts(text)))
-    for limit in counts.to_numpy().ravel():
-        right = (counts["main"] <= limit).mean() + (counts["aware"] > limit).mean()
-        assert 0.4 <= right / 2 <= 0.6
-
-
-def test_being_told_is_not_common(texts):
-    assert texts["aware"].str.contains(r"\b(?:tells?|told)\b").mean() <= 0.2
-
-
-# Answers to twins
 
 
 def test_twins_are_asked_by_their_own_method_alone_and_by_likelihood(items):

@@ -15,12 +15,10 @@ from simpletom_texts import (
     PARSED,
     PLAIN,
     QUIZ_SET,
-    TRIO,
     written_sets,
 )
 from tomlab.benchmarks.simpletom.items import formats
 from tomlab.benchmarks.simpletom.items.filtering import QUESTIONS
-from tomlab.benchmarks.simpletom.items.formats import written_out
 from tomlab.benchmarks.writing import Unparsed
 
 # Entities
@@ -45,20 +43,18 @@ def test_examples_become_sets():
     assert failures == [f"Example {number}: missing" for number in range(3, 11)]
 
 
-KEY = "KEY INFORMATION: The box of oats has beetles in it."
-
-
 @pytest.mark.parametrize(
-    "text",
+    "entities",
     [
-        f"Here:\n\nExample 1:\nENTITIES: Person X = Wanja; Object Z = box of oats\n{KEY}\n\nMore?",
-        f"**Example 1:**\n**ENTITIES:** Person X = Wanja, Object Z = box of oats\n{KEY}",
-        f"Example 1:\r\nEntities: Person X = Wanja Object/Person/Action Z = box of oats\r\n{KEY}",
-        f"Example 1:\nENTITIES: Object Z = box of oats; Person Y = N/A; Person X = Wanja\n{KEY}",
+        "Person X = Wanja; Object Z = box of oats",
+        "Person X = Wanja, Object Z = box of oats",
+        "Person X = Wanja Object/Person/Action Z = box of oats",
+        "Object Z = box of oats; Person Y = N/A; Person X = Wanja",
     ],
-    ids=["chatter", "bold", "as printed", "order and nobody"],
 )
-def test_spelling_of_a_set_does_not_matter(text):
+def test_spelling_of_a_set_does_not_matter(entities):
+    key = "KEY INFORMATION: The box of oats has beetles in it."
+    text = f"Here:\n\n**Example 1:**\r\n**ENTITIES:** {entities}\n{key}\n\nMore?"
     assert parse_entities(text)[0] == numbered(OATS_SET)
 
 
@@ -67,7 +63,6 @@ def test_spelling_of_a_set_does_not_matter(text):
     [
         ("", "ENTITIES: stands 0 times"),
         ("ENTITIES: Person X = W; Object Z = b\nKEY INFORMATION:", "KEY INFORMATION: stands 0"),
-        ("ENTITIES: none\nKEY INFORMATION: k", "found no person X or no Z"),
         ("ENTITIES: Person X = ; Object Z = b\nKEY INFORMATION: k", "found no person X or no Z"),
         ("ENTITIES: Person X = W\nKEY INFORMATION: k", "found no person X or no Z"),
     ],
@@ -109,59 +104,50 @@ def parse_stories(text):
 
 
 LINES = PLAIN.split("\n\n")
-WITHOUT_REMARKS = re.sub(r" \(person X .*?\):", ":", PLAIN)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        PLAIN,
         f"Sure, here it is:\n\n{PLAIN}\n\nShall I write another one?",
-        f"SCENARIO: boxes\n\n{written_out(TRIO)}",
-        PLAIN.replace("\n\n", "\r\n"),
         "**" + PLAIN.replace(": ", ":** ").replace("\n\n", "\n---\n**"),
-        "- " + PLAIN.replace("\n\n", "\n- "),
-        PLAIN.replace("KEY INFORMATION:", "Key Information:"),
-        WITHOUT_REMARKS,
+        re.sub(r" \(person X .*?\):", ":", PLAIN),
     ],
-    ids=["plain", "chatter", "scenario", "CRLF", "bold", "list", "case", "without remarks"],
+    ids=["chatter", "bold", "without remarks"],
 )
 def test_nine_lines_are_three_stories_however_they_are_spelled(text):
     assert parse_stories(text) == PARSED
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    ("lines", "reason"),
     [
-        ("Once upon a time.", "KEY INFORMATION: stands 0 times"),
-        ("\n".join([*LINES[:2], "QUESTION:", *LINES[3:]]), "QUESTION: stands 0 times"),
-        ("\n".join([*LINES, LINES[2]]), "QUESTION: stands 2 times"),
-        ("\n".join([*LINES[:3], "Or?", *LINES[3:]]), "text without a label between the lines"),
+        ([*LINES[:2], "QUESTION:", *LINES[3:]], "QUESTION: stands 0 times"),
+        ([*LINES[:3], "Or?", *LINES[3:]], "text without a label between the lines"),
     ],
 )
-def test_answer_that_is_no_story_has_its_reason(text, reason):
-    assert parse_stories(text).startswith(reason)
+def test_answer_that_is_no_story_has_its_reason(lines, reason):
+    assert parse_stories("\n".join(lines)).startswith(reason)
 
 
 LINE = st.text(st.characters(exclude_characters="\n"), min_size=1)
 LINE = LINE.map(lambda text: text.strip().strip(" \t\r*").strip())
 LINE = LINE.filter(lambda text: re.search(r"\w", text) and text == text.strip("* \t\r"))
+SHARED_FIELDS = ("second_sentence", "question", "unaware_action")
+SHARED = st.fixed_dictionaries(dict.fromkeys(SHARED_FIELDS, LINE))
 VARIED = st.fixed_dictionaries(dict.fromkeys(("key_information", "aware_action"), LINE))
-SHARED = st.fixed_dictionaries(
-    dict.fromkeys(("second_sentence", "question", "unaware_action"), LINE)
-)
 
 
 @given(SHARED, st.tuples(VARIED, VARIED, VARIED))
 @example(
-    dict.fromkeys(("second_sentence", "question", "unaware_action"), "QUESTION: she said (so): x"),
+    dict.fromkeys(SHARED_FIELDS, "QUESTION: she said (so): x"),
     ({"key_information": "(a): b", "aware_action": "1. HIGH"},) * 3,
 )
 @settings(max_examples=30, deadline=None)
 def test_stories_written_out_and_parsed_again_are_the_same(shared, varied):
     stories = [{**shared, **fields} for fields in varied]
-    numbered = [{"severity": i, **story} for i, story in enumerate(stories, start=1)]
-    assert parse_stories(written_out(numbered)) == stories
+    with_severity = [{"severity": i, **story} for i, story in enumerate(stories, start=1)]
+    assert parse_stories(formats.written_out(with_severity)) == stories
 
 
 # Annotations
@@ -171,46 +157,27 @@ def parse_annotation(text):
     return formats.parse_annotation(text, {})
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        GOOD,
-        GOOD.upper(),
-        f"Here are my answers:\n\n{GOOD}\n",
-        GOOD.replace("Question 1", "**Question 1**").replace("yes", "Yes."),
-        "\n".join(reversed(GOOD.split("\n"))),
-    ],
-)
+@pytest.mark.parametrize("text", [GOOD.upper(), GOOD.replace("yes", "**Yes.**")])
 def test_four_lines_are_four_answers(text):
     assert parse_annotation(text) == GOOD_ANSWERS
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    ("line", "answer", "reason"),
     [
-        ("yes\nyes\nyes\nyes", "Question 1: stands 0 times"),
-        (f"{GOOD}\nQuestion 2: no", "Question 2: stands 2 times"),
-        (GOOD.replace("Question 3: yes", "Question 3: possibly"), "Question 3: found 'possibly', "),
-        (GOOD.replace("1: yes", "1: yes or no"), "Question 1: found 'yes or no', "),
+        ("Question 1: yes", "yes", "Question 1: stands 0 times"),
+        ("Question 3: yes", "Question 3: possibly", "Question 3: found 'possibly', "),
+        ("Question 1: yes", "Question 1: yes or no", "Question 1: found 'yes or no', "),
     ],
 )
-def test_answer_that_is_no_annotation_has_its_reason(text, reason):
-    assert parse_annotation(text).startswith(reason)
+def test_answer_that_is_no_annotation_has_its_reason(line, answer, reason):
+    assert parse_annotation(GOOD.replace(line, answer)).startswith(reason)
 
 
 # Any text
 
-PIECES = [
-    "Example ",
-    "1",
-    ":",
-    "\n",
-    "ENTITIES:",
-    "Person X = ",
-    "Object Z = ",
-    "KEY INFORMATION: ",
-]
-PIECES += ["QUESTION", "CORRECT ANSWER", "(", ")", "Question ", "4", ": ", "yes", "possibly", "*"]
+LABELS = ["Example ", "1", "ENTITIES:", "Person X = ", "Object Z = ", "KEY INFORMATION: "]
+PIECES = [*LABELS, "QUESTION", "CORRECT ANSWER", "Question ", "4", ": ", "yes", "(", ")", "\n"]
 
 
 @given(st.text() | st.lists(st.sampled_from(PIECES)).map("".join))
@@ -225,3 +192,5 @@ def test_any_text_is_read_or_has_a_reason(text):
     assert isinstance(answers, Unparsed) or list(answers) == list(QUESTIONS)
     rating = formats.parse_rating(text, {})
     assert isinstance(rating, Unparsed) or str(rating) in text
+    word = formats.parse_judgment(text, {})
+    assert isinstance(word, Unparsed) or 1 <= len(word.split()) <= 2

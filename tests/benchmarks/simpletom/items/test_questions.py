@@ -1,23 +1,19 @@
 """Questions in files: a folder in the released layout, ours with further fields, and twins."""
 
 import json
-import shutil
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simpletom_release import CONFIGS, write_release
-from simpletom_stories import OURS, PERCEIVED, stories
+from simpletom_stories import PERCEIVED, stories
 from tomlab.benchmarks import simpletom
 from tomlab.benchmarks.simpletom.items import released
 from tomlab.errors import InputError
 
 STATE, BEHAVIOR, JUDGMENT = CONFIGS.values()
 RELEASED_FIELDS = {"id", "story", "question", "scenario_name", "choices", "answerKey"}
-needs_data = pytest.mark.skipif(
-    not OURS.is_dir(), reason="data/simpletom is missing: `make data` pulls it"
-)
 
 
 def rows_of(folder, config):
@@ -55,22 +51,6 @@ def change(folder, config, number, **fields):
 
 
 # What is read
-
-
-@needs_data
-def test_our_questions_without_our_fields_are_read_as_a_release(tmp_path):
-    for config in CONFIGS.values():
-        bare = []
-        for row in rows_of(OURS, config):
-            assert row["author"] == "a language model"
-            if not row["twin_of"]:
-                bare.append({name: row[name] for name in RELEASED_FIELDS})
-        write(tmp_path, config, bare)
-    items = simpletom.read_released(tmp_path).query("variant == 'main'")
-    ours = simpletom.read_released(OURS).query("variant == 'main'")
-    for name in ("story", "question", "choices", "answer", "scenario", "story_id", "group_id"):
-        assert items[name].tolist() == ours[name].tolist()
-    assert items["source"].str.startswith("released:").all()
 
 
 def test_released_rows_become_items(tmp_path):
@@ -133,25 +113,17 @@ OPTIONS = {"text": ["a", "b"], "label": ["A", "B"]}
     ("config", "row", "fields", "fault"),
     [
         (STATE, 0, {"answerKey": "C"}, "field choices: found"),
-        (STATE, 0, {"choices": {"text": ["No"], "label": ["A"]}}, "field choices: found"),
         (STATE, 0, {"choices": {"text": ["No"] * 2, "label": ["A", "B"]}}, "field choices: found"),
-        (STATE, 0, {"choices": {"text": 7, "label": None}}, "field choices.text: found 7"),
-        (STATE, 0, {"question": ""}, "field question: found nothing"),
         (STATE, 0, {"id": "?"}, "field id: found '?'"),
-        (JUDGMENT, 0, {"author": 7}, "field author: found 7"),
-        (JUDGMENT, 0, {"negative_judgment": ["a"]}, "field negative_judgment: found ['a']"),
         (BEHAVIOR, 1, {"id": "oats_sev2_action"}, "stands in file"),
         (BEHAVIOR, 1, {"twin_of": "rye_sev2_action"}, "field twin_of: found 'rye_sev2_action'"),
-        (BEHAVIOR, 0, {"twin_of": "oats-twin_sev2_action"}, "field twin_of: found"),
         (JUDGMENT, 1, {"question": "And now?"}, "field question: found"),
         (JUDGMENT, 1, {"choices": OPTIONS}, "field choices: found"),
         (JUDGMENT, 0, {"story": f"The box of oats has beetles in it. {PERCEIVED}"}, "field story"),
         (BEHAVIOR, 0, {"scenario_name": "else"}, "story 'oats_sev2', scenario: found"),
-        (BEHAVIOR, 0, {"object_z": ""}, "story 'oats_sev2', object_z: found"),
-        (BEHAVIOR, 0, {"author": ""}, "story 'oats_sev2', source: found"),
     ],
 )
-def test_faulty_row_is_told_by_file_row_and_field(config, row, fields, fault, folder):
+def test_faulty_row_is_named_by_file_row_and_field(config, row, fields, fault, folder):
     change(folder, config, row, **fields)
     with pytest.raises(InputError) as caught:
         simpletom.read_released(folder)
@@ -175,28 +147,22 @@ def test_story_and_twin_have_all_three_questions(folder):
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
-        (None, "cannot be read"),
         ("", "no row in it"),
         ('{"id": "x_sev1_action"}\n{"id": \n', "line 2: not JSON"),
-        ('{"id": "x_sev1_action"}\n[]\n', "row 2, found []"),
     ],
 )
-def test_faulty_file_is_told_by_name(content, fault, folder):
-    shutil.rmtree(folder / BEHAVIOR)
-    if content is not None:
-        (folder / BEHAVIOR).mkdir()
-        (folder / BEHAVIOR / "test.jsonl").write_text(content)
+def test_faulty_file_is_named(content, fault, folder):
+    path = folder / BEHAVIOR / "test.jsonl"
+    path.write_text(content)
     with pytest.raises(InputError) as caught:
         simpletom.read_released(folder)
-    assert f"{BEHAVIOR}/test.jsonl" in str(caught.value)
+    assert str(path) in str(caught.value)
     assert fault in str(caught.value)
 
 
-def test_file_in_the_place_of_a_folder_is_refused(tmp_path):
-    (tmp_path / "stories.csv").touch()
-    for path in (tmp_path / "stories.csv", tmp_path / "nowhere"):
-        with pytest.raises(InputError, match="expected a folder"):
-            simpletom.read_released(path)
+def test_path_that_is_no_folder_is_refused(tmp_path):
+    with pytest.raises(InputError, match="expected a folder"):
+        simpletom.read_released(tmp_path / "nowhere")
 
 
 VALUES = st.none() | st.booleans() | st.integers() | st.text(max_size=8)

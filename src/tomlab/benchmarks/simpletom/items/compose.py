@@ -39,7 +39,8 @@ class Method(NamedTuple):
     variants: Sequence[str] = (MAIN,)  # of the items
 
 
-METHODS = {name: Method(**options) for name, options in _TEXTS["methods"].items()}
+METHODS: dict[str, Method | techniques.TwoStep] = {}
+METHODS |= {name: Method(**options) for name, options in _TEXTS["methods"].items()}
 METHODS |= techniques.methods("none", Method(questions=QUESTIONS))
 
 # Why no item may fit a method, and what to do then; see `evaluation.plan`.
@@ -184,8 +185,9 @@ def _options(item: Mapping) -> str:
 
 def shared_prefix(item: Mapping, method: str) -> str:
     """The beginning of the question that all questions on the story share."""
-    if isinstance(METHODS[method], techniques.TwoStep):
-        return METHODS[method].shared_prefix(shared_prefix, item)
+    settings = METHODS[method]
+    if isinstance(settings, techniques.TwoStep):
+        return settings.shared_prefix(shared_prefix, item)
     keys = " or ".join(f"({key})" for key in KEYS[: len(item["choices"])])
     rule = "Given the following story, answer the question by giving the correct answer choice"
     return f"{rule}, {keys}.\n\nStory:\n{item['story']}\n\n"

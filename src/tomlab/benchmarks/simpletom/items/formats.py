@@ -49,7 +49,7 @@ def parse_entities(text: str, scenario: Draft) -> list[dict | Unparsed]:
     a Z, perhaps a person Y, and key information.
     """
     blocks = {int(number): block for number, block in _EXAMPLE.findall(text)}
-    sets = []
+    sets: list[dict | Unparsed] = []
     for number in range(1, ENTITY_SETS + 1):
         entities = _parse_set(blocks[number]) if number in blocks else Unparsed("missing")
         if isinstance(entities, Unparsed):

@@ -13,7 +13,7 @@ import re
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, cast
 
 import pandas as pd
 from pydantic import BaseModel, Field, model_validator
@@ -114,16 +114,16 @@ def read_questions(source: Path | str) -> pd.DataFrame:
     """The questions as they stand in the files, three a story and three a twin: an items table with
     `place` (file and row) and `negative_judgment`.
     """
-    rows = []
+    records = []
     for config in CONFIGS:
-        for number, row in _rows(source, config):
-            rows.append((f"{config}/test.jsonl, row {number}", row))
-    refuse([*files.unfit(rows, _Question, "id", "file")], str(source))
-    questions = {place: _Question.model_validate(row) for place, row in rows}
+        for number, record in _rows(source, config):
+            records.append((f"{config}/test.jsonl, row {number}", record))
+    refuse([*files.unfit(records, _Question, "id", "file")], str(source))
+    questions = {place: _Question.model_validate(record) for place, record in records}
     refuse(_faults_of_twins(questions), str(source))
     release = f"released:{Path(source).resolve().name}"
-    items = [_item(question, release) | {"place": place} for place, question in questions.items()]
-    items = pd.DataFrame(items, columns=[*COLUMNS, "negative_judgment", "place"])
+    rows = [_item(question, release) | {"place": place} for place, question in questions.items()]
+    items = pd.DataFrame(rows, columns=[*COLUMNS, "negative_judgment", "place"])
     refuse(_faults_of_stories(items), str(source))
     return in_order(check(items, "items", str(source)))
 
@@ -199,7 +199,8 @@ def _faults_of_stories(items: pd.DataFrame) -> list[str]:
 
 def _item(row: _Question, release: str) -> dict:
     item_id = row.twin_of or row.id
-    parts = _ID.fullmatch(item_id).groupdict()
+    match = cast(re.Match, _ID.fullmatch(item_id))  # `_Id` and `_faults_of_twins` have seen to it
+    parts = match.groupdict()
     kind = QUESTIONS[parts["end"]]
     if row.author:  # the names under which answers to our items are kept
         item_id = f"{parts['story_id']}/{kind}"

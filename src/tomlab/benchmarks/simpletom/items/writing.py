@@ -123,7 +123,7 @@ def with_judgments(stories: pd.DataFrame, rows: Sequence[Draft]) -> pd.DataFrame
     rows: what the step `judgment` gave. Of several words the shortest counts, as in the paper; of
     equally short ones that of the model asked first.
     """
-    shortest = {}
+    shortest: dict[str, str] = {}
     for row in sorted(rows, key=lambda row: len(row["negative_judgment"])):
         shortest.setdefault(row["story_id"], row["negative_judgment"])
     words = [shortest.get(story_id, "") for story_id in stories["story_id"]]
