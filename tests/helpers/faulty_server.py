@@ -6,7 +6,6 @@ wait before an answer) it prints its URL and serves until its standard input end
 """
 
 import asyncio
-import gzip
 import json
 import sys
 import threading
@@ -26,15 +25,12 @@ class Act:
     """What is done with one question; unless told otherwise it is answered well.
 
     text: the answer (default: `good_answer`); finish: in the words of OpenAI's chat protocol;
-    thinking: what the model thought before; cached: tokens of the prompt that were read from a
-    cache; body: sent in place of a whole reply; drop: the connection is closed without a reply.
+    body: sent in place of a whole reply; drop: the connection is closed without a reply.
     """
 
     status: int = 200
     text: str | None = None
     finish: str = "stop"
-    thinking: str = ""
-    cached: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
     body: str | None = None
     drop: bool = False
@@ -45,8 +41,6 @@ GOOD = Act()
 BUSY = Act(status=429, headers={"Retry-After": "1"})
 BROKEN = Act(status=500)
 DROPPED = Act(drop=True)
-MALFORMED = Act(body='{"choices": [{"message": {"cont')
-NO_CHOICES = Act(body='{"id": "x"}')
 
 
 @dataclass(frozen=True)
@@ -76,26 +70,27 @@ class FaultyServer:
     headers: of everything that came in, questions or not; names in lower case.
     listing: what is done in place of the list of models. moved: the URL of another server, to which
     everything is redirected. drips_after: what follows this in a reply comes a byte at a time.
-    endless: sent again and again behind the head of a reply, without an end; sent: so many bytes.
     on_asked: called with the number of questions so far, before each is answered.
     """
 
     def __init__(self, default: Act = GOOD):
         self.script: list[Act] = []
         self.default = default
-        self.models, self.aliases = ["toy"], []
+        self.models = ["toy"]
+        self.aliases: list[str] = []
         self.key: str | None = None
         self.listing: Act | None = None
         self.moved = ""
         self.drips_after: bytes | None = None
-        self.endless, self.sent = b"", 0
         self.on_asked: Callable[[int], object] | None = None
         self.asked: list[Asked] = []
         self.headers: list[Mapping[str, str]] = []
-        self.most_at_once = self._at_once = 0
+        self.most_at_once = 0
+        self._at_once = 0
 
     def __enter__(self) -> Self:
-        self._loop, ready = asyncio.new_event_loop(), threading.Event()
+        self._loop = asyncio.new_event_loop()
+        ready = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(ready,), daemon=True)
         self._thread.start()
         ready.wait()
@@ -123,13 +118,6 @@ class FaultyServer:
                 reply = await self._answer(*await _read(reader))
                 if reply is None:
                     break
-                if self.endless:
-                    head, _, _ = reply.partition(b"Content-Length")
-                    writer.write(head + b"Connection: close\r\n\r\n")
-                    while True:
-                        writer.write(self.endless)
-                        self.sent += len(self.endless)
-                        await writer.drain()
                 if self.drips_after:
                     head, mark, reply = reply.partition(self.drips_after)
                     writer.write(head + mark)
@@ -146,8 +134,9 @@ class FaultyServer:
         self.headers.append(headers)
         if self.moved:
             return _http(307, "", {"Location": f"{self.moved}{path}"})
-        if self.key and self.key not in (given := headers.get("authorization", "")):
-            return _http(401, _error(f"Wrong key: {given}"))
+        key = headers.get("authorization", "")
+        if self.key and self.key not in key:
+            return _http(401, _error(f"Wrong key: {key}"))
         if method == "GET" and self.listing:
             return _http(self.listing.status, self.listing.body or "", self.listing.headers)
         if method == "GET" and path == "/v1/models":
@@ -188,53 +177,30 @@ def _body(act: Act, asked: Asked) -> str:
 
 def _completion(act: Act, text: str) -> dict:
     message = {"role": "assistant", "content": text}
-    message |= {"reasoning_content": act.thinking} if act.thinking else {}
     return {
-        "object": "chat.completion",
-        "created": 0,
         "choices": [{"index": 0, "message": message, "finish_reason": act.finish}],
-        "usage": {
-            "prompt_tokens": PROMPT_TOKENS,
-            "completion_tokens": COMPLETION_TOKENS,
-            "total_tokens": PROMPT_TOKENS + COMPLETION_TOKENS,
-            "prompt_tokens_details": {"cached_tokens": act.cached},
-        },
+        "usage": {"prompt_tokens": PROMPT_TOKENS, "completion_tokens": COMPLETION_TOKENS},
     }
 
 
 def _response(act: Act, text: str) -> dict:
-    summary = {"type": "summary_text", "text": act.thinking}
-    thought = {"type": "reasoning", "id": "r", "summary": [summary]}
-    said = {"type": "output_text", "text": text, "annotations": []}
-    message = {"type": "message", "id": "m", "role": "assistant", "content": [said]}
+    content = [{"type": "output_text", "text": text, "annotations": []}]
+    message = {"type": "message", "id": "m", "role": "assistant", "content": content}
     return {
-        "object": "response",
-        "created_at": 0,
-        "output": [thought] * bool(act.thinking) + [message] * bool(text),
+        "output": [message] if text else [],
         "status": "completed" if act.finish == "stop" else "incomplete",
         "incomplete_details": {"reason": _INCOMPLETE.get(act.finish)},
-        "usage": {
-            "input_tokens": PROMPT_TOKENS,
-            "output_tokens": COMPLETION_TOKENS,
-            "total_tokens": PROMPT_TOKENS + COMPLETION_TOKENS,
-            "input_tokens_details": {"cached_tokens": act.cached},
-        },
+        "usage": {"input_tokens": PROMPT_TOKENS, "output_tokens": COMPLETION_TOKENS},
     }
 
 
 def _message(act: Act, text: str) -> dict:
-    thought = {"type": "thinking", "thinking": act.thinking, "signature": "x"}
-    said = {"type": "text", "text": text}
     return {
         "type": "message",
         "role": "assistant",
-        "content": [thought] * bool(act.thinking) + [said] * bool(text),
+        "content": [{"type": "text", "text": text}] if text else [],
         "stop_reason": _STOP_REASON[act.finish],
-        "usage": {
-            "input_tokens": PROMPT_TOKENS - act.cached,
-            "cache_read_input_tokens": act.cached,
-            "output_tokens": COMPLETION_TOKENS,
-        },
+        "usage": {"input_tokens": PROMPT_TOKENS, "output_tokens": COMPLETION_TOKENS},
     }
 
 
@@ -247,12 +213,10 @@ def _error(message: str) -> str:
 
 
 def _http(status: int, body: str, headers: Mapping[str, str] | None = None) -> bytes:
-    """A reply of HTTP; packed if its headers say so."""
+    """A reply of HTTP."""
     payload = body.encode()
     lines = [f"HTTP/1.1 {status} scripted", "Content-Type: application/json"]
     lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
-    if (headers or {}).get("Content-Encoding") == "gzip":
-        payload = gzip.compress(payload)
     lines += [f"Content-Length: {len(payload)}", "", ""]
     return "\r\n".join(lines).encode() + payload
 
