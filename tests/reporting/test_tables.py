@@ -8,6 +8,7 @@ import pytest
 
 from tomlab.records.published import Wording
 from tomlab.reporting import tables
+from tomlab.reporting.numbers import NUMBER
 from tomlab.reporting.tables import counted, in_words, show
 
 WORDING = Wording("Toy", {"cot": "chain of thought"}, groups="entity sets")
@@ -17,7 +18,7 @@ def metrics(*rows: tuple[str, str, float, int]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["method", "condition", "value", "n_groups"])
     ends = {"ci_low": frame["value"] - 0.1, "ci_high": frame["value"] + 0.1}
     return frame.assign(**ends, n=frame["n_groups"] * 3, ci_method="x")[
-        ["method", "condition", *tables.NUMBER, "ci_method"]
+        ["method", "condition", *NUMBER, "ci_method"]
     ]
 
 
