@@ -22,8 +22,8 @@ class World:
     followers: frozenset[tuple[str, str]]  # a person and a thing known to her without a gap
     watchers: frozenset[str]  # who is at the scene and pays attention
 
-    def value(self, thing: str) -> str | None:
-        return dict(self.values)[thing]
+    def value(self, name: str) -> str | None:
+        return dict(self.values)[name]
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class Action:
     def on(self, world: World, watchers: frozenset[str]) -> World:
         values = tuple({**dict(world.values), **dict(self.sets)}.items())
         followers = {
-            (person, thing)
-            for person, thing in world.followers | self.learns
+            (person, name)
+            for person, name in world.followers | self.learns
             if person not in self.goes
         }
         watchers = (watchers | self.joins) - self.goes
@@ -70,7 +70,7 @@ def beginning(story) -> Model:
     """Those present share one picture, which is right. Anybody else's is empty, and so is theirs."""
     followers = frozenset(product(story.present, story.things))
     real = World("", tuple(story.things.items()), followers, frozenset(story.present))
-    empty = World("", tuple((thing, None) for thing in story.things), frozenset(), frozenset())
+    empty = World("", tuple((name, None) for name in story.things), frozenset(), frozenset())
 
     def arrow(state: tuple[World, bool], person: str) -> tuple[World, bool]:
         full = state[1] and person in story.present
@@ -79,7 +79,7 @@ def beginning(story) -> Model:
     return _model((real, True), lambda state: state[0], arrow, story.people)
 
 
-def after(model: Model, event, people: Iterable[str]) -> Model:
+def following(model: Model, event, people: Iterable[str]) -> Model:
     """The product of a model and an event, with worlds that are alike merged.
 
     A state is two worlds of the model and an action: the world that the values come from, the one
@@ -102,7 +102,7 @@ def after(model: Model, event, people: Iterable[str]) -> Model:
             return person in openly | secretly
         return action.way == "open" and person in openly
 
-    def taken(action: Action, person: str, world: World, seen: World) -> Action:
+    def perceived(action: Action, person: str, world: World, seen: World) -> Action:
         """What a person takes an action to be, in a world with the watchers of `seen`."""
         if not notices(action, person):
             return NOTHING
@@ -118,7 +118,7 @@ def after(model: Model, event, people: Iterable[str]) -> Model:
 
     def arrow(state: tuple[int, int, Action], person: str) -> tuple[int, int, Action]:
         world, seen, action = state
-        takes = taken(action, person, model.worlds[world], model.worlds[seen])
+        takes = perceived(action, person, model.worlds[world], model.worlds[seen])
         enters = person == event.who and event.kind in ("enter", "attend")
         if not (enters and notices(action, person)):
             seen = model.arrows[seen, person]
@@ -134,16 +134,16 @@ def after(model: Model, event, people: Iterable[str]) -> Model:
 
 def _as_it_happened(event, observers: Iterable[str]) -> Action:
     """What an event with these observers changes: a value, who knows of it, or who watches."""
-    who = frozenset({event.who})
+    person_acting = frozenset({event.who})
     if event.kind == "move":
         learns = frozenset((person, event.thing) for person in observers)
         return Action("happened", sets=((event.thing, event.value),), learns=learns)
     if event.kind in ("look", "peek") and event.who in observers:
         return Action("happened", learns=frozenset({(event.who, event.thing)}))
     if event.kind in ("enter", "attend"):
-        return Action("happened", joins=who)
+        return Action("happened", joins=person_acting)
     if event.kind in ("leave", "distract"):
-        return Action("happened", goes=who)
+        return Action("happened", goes=person_acting)
     return Action("happened")
 
 
@@ -197,7 +197,7 @@ def final(story) -> Model:
     """The model at the end of a story."""
     model = beginning(story)
     for event in story.events:
-        model = after(model, event, story.people)
+        model = following(model, event, story.people)
     return model
 
 
