@@ -22,9 +22,8 @@ from tomlab.scoring.embeddings import MINILM, embed
 
 SEEDS = ("an open seed, for this page alone", "a second seed, to compare with")
 PAIRS = 400
-NAMES = re.compile(
-    "|".join(rf"\b{name}\b" for names in stories.WORDS["names"].values() for name in names)
-)
+ALL_NAMES = [name for names in stories.WORDS["names"].values() for name in names]
+NAMES = re.compile("|".join(rf"\b{name}\b" for name in ALL_NAMES))
 SAME = ("Anna", "Otto", "Mia", "Emil")
 
 
@@ -38,7 +37,8 @@ def by_words(texts, other_texts):
     """How alike each story of `one` is with each of `other`."""
     counter = CountVectorizer(ngram_range=(5, 5), binary=True, token_pattern=r"\w+")
     counts = counter.fit_transform([*texts, *other_texts]).astype(float)
-    a, b = counts[: len(texts)], counts[len(texts) :]
+    a = counts[: len(texts)]
+    b = counts[len(texts) :]
     shared = (a @ b.T).toarray()
     sizes = np.asarray(a.sum(axis=1)) + np.asarray(b.sum(axis=1)).T - shared
     return shared / np.maximum(sizes, 1)
@@ -55,7 +55,7 @@ def fixed(files):
         yield path.stem, pd.read_parquet(path)["story"].drop_duplicates().tolist()
     for path in map(Path, files):
         texts = re.findall(r'"((?:[^"\\]|\\.){80,})"|([^;"\n]{80,})', path.read_text("utf-8"))
-        yield path.name, [*{one or other for one, other in texts}]
+        yield path.name, [*{quoted or unquoted for quoted, unquoted in texts}]
 
 
 def main(*files):
