@@ -116,19 +116,19 @@ def questions_of(benchmark, items, method):
             continue
         reference = benchmark.reference(item, method, 0)
         words = getattr(benchmark, "in_words", dict)(item)
-        variants = ("main", "aware")
         parts = [item.get(name) for name in ("question_type", "variable", "variant", "tom_order")]
+        kinds = [
+            str(part).split(":")[0] for part in parts if part and part not in ("main", "aware")
+        ]
         question = {
             "id": item["item_id"],
-            "kind": "/".join(
-                p.split(":")[0] for p in map(str, filter(None, parts)) if p not in variants
-            ),
+            "kind": "/".join(kinds),
             "group": item[group],
             "control": bool(item.get("control", False)),
             "stated": {0: "not stated", 1: "stated"}.get(item.get("initial_belief"), ""),
             "side": reference["omniscient"] == reference["gold"],
             "right": item["answer"],
-            "wrong": next(option for option in options if option != item["answer"]),
+            "wrong": options[1] if options[0] == item["answer"] else options[0],
             "first": options[0],
             "shown": len(item["choices"]) > 0,
             "question": words.get("question", item["question"]),
@@ -192,7 +192,9 @@ def fold_of(groups):
 def matrix(bags):
     """A row for each bag of features with their values."""
     column = {}
-    row, columns, value = [], [], []
+    row = []
+    columns = []
+    value = []
     for number, bag in enumerate(bags):
         for feature, size in bag.items():
             row.append(number)
@@ -286,11 +288,9 @@ def last_named(question):
     words = tokens(" ".join(sentences(question["story"])[:-1]))
     right = set(tokens(question["right"])) - set(tokens(question["wrong"]))
     wrong = set(tokens(question["wrong"])) - set(tokens(question["right"]))
-    ends = [
-        max((i for i, word in enumerate(words) if word in special), default=-1)
-        for special in (right, wrong)
-    ]
-    return ends[0] - ends[1]
+    last_right = max((i for i, word in enumerate(words) if word in right), default=-1)
+    last_wrong = max((i for i, word in enumerate(words) if word in wrong), default=-1)
+    return last_right - last_wrong
 
 
 def lean(questions):
@@ -303,14 +303,12 @@ def lean(questions):
 
 
 def blind(questions):
-    texts = sorted({q[o] for q in questions for o in ("right", "wrong")})
+    texts = {question["right"] for question in questions}
+    texts |= {question["wrong"] for question in questions}
     if len(texts) <= 4:
-        for text in texts:
-            yield (
-                f"always “{text}”",
-                np.array([(q["right"] == text) - (q["wrong"] == text) for q in questions]),
-                None,
-            )
+        for text in sorted(texts):
+            liking = [(q["right"] == text) - (q["wrong"] == text) for q in questions]
+            yield f"always “{text}”", np.array(liking), None
     if all(q["shown"] for q in questions):
         length = np.array([len(q["right"]) - len(q["wrong"]) for q in questions])
         first = np.array([1 if q["first"] == q["right"] else -1 for q in questions])
@@ -318,13 +316,12 @@ def blind(questions):
         yield "last option", -first, None
         yield "longer option", length, None
         yield "shorter option", -length, None
-        bags = [difference(set(tokens(q["right"])), set(tokens(q["wrong"]))) for q in questions]
+        bags = [words_of_options(q) for q in questions]
         yield "words of the options", learned(questions, bags), None
     for name, longest in (("words", 1), ("word pairs", 2)):
         bags = []
         for q in questions:
-            features = [grams(tokens(q[option]), longest) for option in ("right", "wrong")]
-            bag = difference(*features)
+            bag = difference(grams(tokens(q["right"]), longest), grams(tokens(q["wrong"]), longest))
             size = denies(q["right"]) - denies(q["wrong"])
             for word in grams(tokens(q["question"]), longest):
                 bag["asked", word] += float(size)
@@ -332,23 +329,24 @@ def blind(questions):
         yield f"{name} of question and options", learned(questions, bags), None
 
 
+def words_of_options(question, size=1.0):
+    return difference(set(tokens(question["right"])), set(tokens(question["wrong"])), size)
+
+
 def by_negation(questions):
     last = [sentences(q["story"])[-1] for q in questions]
-    counts = [
-        [len(set(tokens(q[o])) & set(tokens(s))) for o in ("right", "wrong")]
-        for q, s in zip(questions, last, strict=True)
-    ]
-    shared = np.array([right - wrong for right, wrong in counts])
+    shared = []
+    for q, sentence in zip(questions, last, strict=True):
+        words = set(tokens(sentence))
+        shared.append(len(words & set(tokens(q["right"]))) - len(words & set(tokens(q["wrong"]))))
+    shared = np.array(shared)
     turn = np.array([-1.0 if denies(sentence) else 1.0 for sentence in last])
     event, earlier = np.array([news(q) for q in questions]).T
     yield "more words of the last sentence", shared, None
     yield "fewer words of the last sentence", -shared, None
     yield "negation, words before it", event * turn, turn
     yield "negation, new words before it", (event - earlier) * turn, turn
-    bags = [
-        difference(set(tokens(q["right"])), set(tokens(q["wrong"])), t)
-        for q, t in zip(questions, turn, strict=True)
-    ]
+    bags = [words_of_options(q, t) for q, t in zip(questions, turn, strict=True)]
     yield "words of the options, turned by a negation", learned(questions, bags), turn
 
 
@@ -390,8 +388,8 @@ def near_words(question):
     words = []
     for position, numbers in (("before", earlier), ("fact", [fact_line]), ("after", later)):
         for number in numbers:
-            own = masked(tokens(lines[number]), question | {"people": people})
-            words += [f"{position} {word}" for word in own]
+            roles = masked(tokens(lines[number]), question | {"people": people})
+            words += [f"{position} {role}" for role in roles]
     return words
 
 
@@ -412,10 +410,8 @@ def by_conversation(questions, versions):
     speaks_near = []
     for q in questions:
         lines, fact_line = conversation(q)
-        speaks_near.append(
-            q["asked"]
-            in {line.split(":")[0].lower() for line in lines[max(fact_line - 1, 0) : fact_line + 3]}
-        )
+        window = lines[max(fact_line - 1, 0) : fact_line + 3]
+        speaks_near.append(q["asked"] in {line.split(":")[0].lower() for line in window})
     turn = np.where(speaks_near, 1.0, -1.0)
     yield "who speaks near the fact knows", -sign * turn, turn
     for name, by_id in versions.items():
