@@ -45,24 +45,24 @@ def browsing() -> Iterator[Browser]:
 @contextmanager
 def tab(browser: Browser, width: int, scheme: str) -> Iterator[tuple[Page, Faults]]:
     """An empty page of a width, in light or dark, and what goes wrong in it from now on."""
-    size, found = {"width": width, "height": HEIGHT}, []
+    size, faults = {"width": width, "height": HEIGHT}, []
     context = browser.new_context(viewport=size, color_scheme=scheme)
     page = context.new_page()
-    inside = ("file:", "data:", "blob:")
-    page.on("console", lambda m: m.type == "error" and found.append(("console", m.text)))
-    page.on("pageerror", lambda error: found.append(("script", str(error))))
-    page.on("requestfailed", lambda r: found.append(("missing", r.url)))
-    page.on("request", lambda r: r.url.startswith(inside) or found.append(("elsewhere", r.url)))
-    yield page, found
+    schemes = ("file:", "data:", "blob:")
+    page.on("console", lambda m: m.type == "error" and faults.append(("console", m.text)))
+    page.on("pageerror", lambda error: faults.append(("script", str(error))))
+    page.on("requestfailed", lambda r: faults.append(("missing", r.url)))
+    page.on("request", lambda r: r.url.startswith(schemes) or faults.append(("elsewhere", r.url)))
+    yield page, faults
     context.close()
 
 
 def layout_faults(page: Page) -> Faults:
     """What does not keep within the width, and images that are broken or not described."""
-    found = []
+    faults = []
     wide, room = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     if wide > room:
-        found.append(("sideways", f"{wide} pixels in {room}"))
+        faults.append(("sideways", f"{wide} pixels in {room}"))
     # Those further down are loaded only when somebody comes near; one that can't be stays broken.
     page.evaluate(
         "Promise.all([...document.images].map(i => (i.loading = 'eager', i.decode().catch(() => 0))))"
@@ -71,19 +71,22 @@ def layout_faults(page: Page) -> Faults:
         "[...document.images].map(i => [i.currentSrc || i.src, i.complete && i.naturalWidth > 0, i.alt])"
     ):
         name = name[-60:]
-        found += [] if is_shown else [("image", f"{name}: broken")]
-        found += [] if alt.strip() else [("image", f"{name}: no text")]
-    return found
+        faults += [] if is_shown else [("image", f"{name}: broken")]
+        faults += [] if alt.strip() else [("image", f"{name}: no text")]
+    return faults
 
 
 def violations(page: Page) -> Faults:
     """What axe-core calls serious or critical, with the first place of each."""
     # It would fetch the pages' styles, which a browser refuses for files.
-    found = Axe().run(page, options={"preload": False}).response["violations"]
+    violations_found = Axe().run(page, options={"preload": False}).response["violations"]
     return [
-        ("axe", f"{each['id']} × {len(each['nodes'])}: {each['nodes'][0]['html'][:160]}")
-        for each in found
-        if each["impact"] in ("serious", "critical")
+        (
+            "axe",
+            f"{violation['id']} × {len(violation['nodes'])}: {violation['nodes'][0]['html'][:160]}",
+        )
+        for violation in violations_found
+        if violation["impact"] in ("serious", "critical")
     ]
 
 
@@ -117,19 +120,19 @@ def _read(path: Path) -> _Read:
 
 def link_faults(path: Path, folder: Path) -> Faults:
     """Links of a page that lead to no file, to no place in it, or out of the book's folder."""
-    found = []
+    faults = []
     for link in dict.fromkeys(_read(path).links):
         address = urlsplit(link)
         if address.scheme:
             continue
         target = (path.parent / unquote(address.path)).resolve() if address.path else path
         if not target.is_relative_to(folder.resolve()):
-            found.append(("link", f"{link}: leads out of the book"))
+            faults.append(("link", f"{link}: leads out of the book"))
         elif not target.exists():
-            found.append(("link", f"{link}: no such file"))
+            faults.append(("link", f"{link}: no such file"))
         elif target.suffix == ".html" and unquote(address.fragment) not in _read(target).names:
-            found.append(("link", f"{link}: no such place"))
-    return found
+            faults.append(("link", f"{link}: no such place"))
+    return faults
 
 
 def found_by_search(page: Page, folder: Path, text: str) -> list[str]:
@@ -145,19 +148,19 @@ def check(folder: Path, pages: list[Path]) -> tuple[dict[tuple[Path, str, str], 
     """The faults of these pages by page, kind and what, each with where it was seen; and how many
     pages hold what is `SEARCHED`, of those that the search lists.
     """
-    found = {}
+    seen_at = {}
     with browsing() as browser:
         for width, scheme in SHOWN:
             with tab(browser, width, scheme) as (page, noted):
                 for path in pages:
                     noted.clear()
-                    for kind, what in [*page_faults(page, path), *noted]:
-                        found.setdefault((path, kind, what), []).append(f"{width} {scheme}")
+                    for kind, text in [*page_faults(page, path), *noted]:
+                        seen_at.setdefault((path, kind, text), []).append(f"{width} {scheme}")
         with tab(browser, 1280, "light") as (page, _):
             listed = found_by_search(page, folder, SEARCHED)
     for path in pages:
-        found |= {(path, *fault): ["as written"] for fault in link_faults(path, folder)}
-    return found, sum(SEARCHED in (folder / name).read_text(encoding="utf-8") for name in listed)
+        seen_at |= {(path, *fault): ["as written"] for fault in link_faults(path, folder)}
+    return seen_at, sum(SEARCHED in (folder / name).read_text(encoding="utf-8") for name in listed)
 
 
 def main() -> int:
@@ -166,9 +169,10 @@ def main() -> int:
     parser.add_argument("folder", type=Path, nargs="?", default=RESULTS / "book")
     folder = parser.parse_args().folder.resolve()
     pages = [p for p in sorted(folder.rglob("*.html")) if "_static" not in p.parts]
-    found, hits = check(folder, pages)
+    seen_at, hits = check(folder, pages)
     rows = [
-        [p.relative_to(folder), kind, ", ".join(at), what] for (p, kind, what), at in found.items()
+        [p.relative_to(folder), kind, ", ".join(places), text]
+        for (p, kind, text), places in seen_at.items()
     ]
     if rows:
         print(

@@ -42,16 +42,19 @@ def keystrokes(page: Any, typed: str) -> list[Keystroke]:
     metrics.send("Performance.enable", {"timeDomain": "threadTicks"})
 
     def busy() -> float:
-        told = metrics.send("Performance.getMetrics")["metrics"]
-        return 1000 * next(each["value"] for each in told if each["name"] == "TaskDuration")
+        for metric in metrics.send("Performance.getMetrics")["metrics"]:
+            if metric["name"] == "TaskDuration":
+                return 1000 * metric["value"]
+        raise ValueError("the browser tells no TaskDuration")
 
     times = []
     for letter in typed:
-        before, start = busy(), time.perf_counter()
+        busy_at_first = busy()
+        start = time.perf_counter()
         page.locator("#search").press("Space" if letter == " " else letter)
         page.evaluate(PAINTED)
         painted = 1000 * (time.perf_counter() - start)
-        times.append(Keystroke(round(busy() - before, 1), round(painted, 1)))
+        times.append(Keystroke(round(busy() - busy_at_first, 1), round(painted, 1)))
     return times
 
 
@@ -63,10 +66,12 @@ def main(folder: Path) -> int:
     with sync_playwright() as driver:
         chromium = launched(driver)
         for path in sorted(folder.glob("*.html")):
-            page, start = chromium.new_page(), time.perf_counter()
+            page = chromium.new_page()
+            start = time.perf_counter()
             page.goto(path.resolve().as_uri(), wait_until="commit")
             page.wait_for_selector("#table tbody tr", timeout=120_000)
-            opened, rows = time.perf_counter() - start, page.inner_text("#count")
+            opened = time.perf_counter() - start
+            rows = page.inner_text("#count")
             times = keystrokes(page, TYPED)
             busy, painted = zip(*times, strict=True)
             print(

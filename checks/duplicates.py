@@ -22,26 +22,26 @@ from tomlab.scoring.embeddings import MINILM, embed
 
 SEEDS = ("an open seed, for this page alone", "a second seed, to compare with")
 PAIRS = 400
-NAMES = re.compile(
-    "|".join(rf"\b{name}\b" for names in stories.WORDS["names"].values() for name in names)
-)
+ALL_NAMES = [name for names in stories.WORDS["names"].values() for name in names]
+NAMES = re.compile("|".join(rf"\b{name}\b" for name in ALL_NAMES))
 SAME = ("Anna", "Otto", "Mia", "Emil")
 
 
-def drawn(seed):
+def stories_of(seed):
     """The stories of a set with their pairs."""
     table = items.table(sets.drawn(seed, PAIRS))
     return table[["story", "group_id"]].assign(seed=seed)
 
 
-def by_words(one, other):
+def by_words(texts, other_texts):
     """How alike each story of `one` is with each of `other`."""
     counter = CountVectorizer(ngram_range=(5, 5), binary=True, token_pattern=r"\w+")
-    counts = counter.fit_transform([*one, *other]).astype(float)
-    a, b = counts[: len(one)], counts[len(one) :]
-    both = (a @ b.T).toarray()
-    sizes = np.asarray(a.sum(axis=1)) + np.asarray(b.sum(axis=1)).T - both
-    return both / np.maximum(sizes, 1)
+    counts = counter.fit_transform([*texts, *other_texts]).astype(float)
+    a = counts[: len(texts)]
+    b = counts[len(texts) :]
+    shared = (a @ b.T).toarray()
+    sizes = np.asarray(a.sum(axis=1)) + np.asarray(b.sum(axis=1)).T - shared
+    return shared / np.maximum(sizes, 1)
 
 
 def with_same_names(text):
@@ -55,14 +55,14 @@ def fixed(files):
         yield path.stem, pd.read_parquet(path)["story"].drop_duplicates().tolist()
     for path in map(Path, files):
         texts = re.findall(r'"((?:[^"\\]|\\.){80,})"|([^;"\n]{80,})', path.read_text("utf-8"))
-        yield path.name, [*{one or other for one, other in texts}]
+        yield path.name, [*{quoted or unquoted for quoted, unquoted in texts}]
 
 
 def main(*files):
-    both = pd.concat([drawn(seed) for seed in SEEDS], ignore_index=True)
-    pair = (both["seed"] + both["group_id"]).to_numpy()
+    stories_of_seeds = pd.concat([stories_of(seed) for seed in SEEDS], ignore_index=True)
+    pair = (stories_of_seeds["seed"] + stories_of_seeds["group_id"]).to_numpy()
     is_same = pair[:, None] == pair
-    texts = both["story"]
+    texts = stories_of_seeds["story"]
     vectors = embed(texts.map(with_same_names).tolist(), MINILM)
     words = np.where(is_same, 0, by_words(texts, texts)).max(axis=1)
     cosines = np.where(is_same, -1, vectors @ vectors.T).max(axis=1)
@@ -72,9 +72,9 @@ def main(*files):
     print(f"most {words.max():.2f}; cosine with the same names:", end=" ")
     shares = [f"{limit} or more {(cosines >= limit).mean():.2f}" for limit in (0.9, 0.95)]
     print(", ".join(shares), f"most {cosines.max():.3f}")
-    for name, others in fixed(files):
-        if others:
-            print(f"{name}: by words at most {by_words(texts, others).max():.2f}")
+    for name, other_texts in fixed(files):
+        if other_texts:
+            print(f"{name}: by words at most {by_words(texts, other_texts).max():.2f}")
     return int((words == 1).sum() > 0)
 
 

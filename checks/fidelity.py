@@ -74,9 +74,9 @@ def with_list(page: str) -> str:
     """The page with the list as the file of deviations has it."""
     if page.count(BEGIN) != 1 or page.count(END) != 1:
         raise SystemExit(f"{PAGE}: expected each of the two marks around the list once")
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{as_markdown(deviations.read())}\n{END}{after}"
+    head, _, tail = page.partition(BEGIN)
+    _, _, foot = tail.partition(END)
+    return f"{head}{BEGIN}\n\n{as_markdown(deviations.read())}\n{END}{foot}"
 
 
 def as_markdown(listed: list[deviations.Deviation]) -> str:
@@ -154,8 +154,8 @@ def overlap_with(paper: str) -> Iterator[tuple[str, str]]:
         "judge": "judges/align-L3",
     }
     for name, (heading, next_heading) in printed.items():
-        _, _, rest = paper.partition(f"### {heading} Zero-Shot Base Prompt")
-        text, _, _ = rest.partition(f"### {next_heading}")
+        _, _, tail = paper.partition(f"### {heading} Zero-Shot Base Prompt")
+        text, _, _ = tail.partition(f"### {next_heading}")
         share = number(prompt_overlap.overlap(prompts.load(ours[name]), text))
         if name == "judge":
             yield "OMN-3", f"L3 text is {share}"
@@ -221,8 +221,10 @@ def of_bigtom(
     yield "BIG-2", f"{differ.sum()} of the {len(read):,} answers"
     yield "BIG-3", swapped("bigtom", "0-shot", items, "group_id")
     varied = variants.variants(all_scores("bigtom"), items, "group_id")
-    same = varied.query("method == '0-shot' and asked_as == 'reversed' and metric == 'same_answer'")
-    yield "BIG-3", f"keeps only {number(same['value'].item())}"
+    same_answer = varied.query(
+        "method == '0-shot' and asked_as == 'reversed' and metric == 'same_answer'"
+    )
+    yield "BIG-3", f"keeps only {number(same_answer['value'].item())}"
     templates = pd.read_parquet(paths.raw("bigtom", "templates.parquet"))
     tried = templates[templates["source"].str.startswith("llm:")]
     usable = tried["status"].eq("template").sum()
@@ -246,8 +248,8 @@ def swapped(benchmark: str, method: str, items: pd.DataFrame, groups: str) -> st
 def of_fantom(
     items: pd.DataFrame, responses: pd.DataFrame, scores: pd.DataFrame
 ) -> Iterator[tuple[str, str]]:
-    both = responses[["item_id", "method", "sample", "response", "finish_reason"]]
-    scored = scores.merge(both, on=["item_id", "method", "sample"])
+    texts = responses[["item_id", "method", "sample", "response", "finish_reason"]]
+    scored = scores.merge(texts, on=["item_id", "method", "sample"])
     cut_off = scored["finish_reason"].eq("length").sum()
     yield "FAN-5", f"{cut_off} of the {len(scored):,} scored answers"
     beliefs = scored[scored["question_type"] == "belief_dist"]

@@ -47,9 +47,9 @@ def roles_of(item: dict) -> dict[str, str]:
 def place_of_fact(item: dict) -> int:
     """The number of the first sentence that names the container the thing is not in at first."""
     start = item["record"].things[item["thing"]]
-    other = next(name for name in item["containers"] if name != start)
+    second = next(name for name in item["containers"] if name != start)
     texts = sentences_of(item["story"])
-    return next(number for number, text in enumerate(texts) if other in text)
+    return next(number for number, text in enumerate(texts) if second in text)
 
 
 def by_sentence(item: dict) -> str:
@@ -120,9 +120,9 @@ def main(pairs: str = "5000") -> int:
     table = table_of_readers(int(pairs))
     print(table.round(3).to_string(index=False))
     numbers = table[~table["is_order"]].drop(columns=["reader", "is_order"])
-    most = numbers.to_numpy().max()
-    print(f"The most that a reader gets who does not see the order of names: {most:.3f}")
-    return int(most > MOST)
+    highest = numbers.to_numpy().max()
+    print(f"The most that a reader gets who does not see the order of names: {highest:.3f}")
+    return int(highest > MOST)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,10 @@ from tomlab.benchmarks.omnitom.items.records import read_tombench
 from tomlab.errors import InputError
 from tomlab.scoring.tracker import KINDS, Event, Story, beliefs
 
-LABEL, NAME = "the label", r"[A-Z]\w*(?: [A-Z]\w*)*"
-WHO, OTHER = f"(?P<who>{NAME})", f"(?P<other>{NAME})"
+LABEL = "the label"
+NAME = r"[A-Z]\w*(?: [A-Z]\w*)*"
+WHO = f"(?P<who>{NAME})"
+OTHER = f"(?P<other>{NAME})"
 FORMS = {  # by what happens, in words of the tracker and others
     "scene": rf"{WHO} and {OTHER} (?:are|stroll|roam|wander)\b.*",
     "put": "(?:they find|There is) (?P<thing>.+) in the (?P<value>.+)",
@@ -39,42 +41,59 @@ def plain(text):
 
 def hit(forms, text):
     """The name of the form that a text is in, "" for none, its people, and its other words."""
-    found = ((kind, re.fullmatch(form, text)) for kind, form in forms.items())
-    kind, words = next(((kind, own.groupdict()) for kind, own in found if own), ("", {}))
-    words = {name: plain(word) for name, word in words.items() if word}
-    return kind, [words.pop(name) for name in ("who", "other") if name in words], words
+    for kind, form in forms.items():
+        match = re.fullmatch(form, text)
+        if match:
+            words = {name: plain(word) for name, word in match.groupdict().items() if word}
+            people = [words.pop(name) for name in ("who", "other") if name in words]
+            return kind, people, words
+    return "", [], {}
 
 
 def read(text):
     """What each chain believes, what is so or labelled so at first, and of which thing; or None."""
-    people, present, things, first, events = [LABEL], [], {}, "", []
+    people = [LABEL]
+    present = []
+    objects = {}
+    first = ""
+    events = []
     for clause in re.split(r"[,.] (?=they |the |there |[A-Z])", text.strip().strip(".")):
-        kind, own, words = hit(FORMS, clause)
-        thing, value = words.get("thing", ""), words.get("value", "")
-        people += [name for name in own if name not in people]
-        present = own if kind == "scene" else present
-        first = value if kind in ("put", "label say") else first
-        things |= {thing: value} if "put" in kind else {}
-        said = Event("say", LABEL, thing, first, (*people[1:],))
-        acts = [act for act in kind.split() if act in KINDS]
-        events += [said if act == "say" else Event(act, *own, thing, value) for act in acts]
-        if not kind or len(things) > 1:
+        kind, names, words = hit(FORMS, clause)
+        object_name = words.get("thing", "")
+        value = words.get("value", "")
+        people += [name for name in names if name not in people]
+        if kind == "scene":
+            present = names
+        if kind in ("put", "label say"):
+            first = value
+        if "put" in kind:
+            objects[object_name] = value
+        for act in kind.split():
+            if act == "say":
+                events.append(Event("say", LABEL, object_name, first, (*people[1:],)))
+            elif act in KINDS:
+                events.append(Event(act, *names, object_name, value))
+        if not kind or len(objects) > 1:
             return None
-    story = Story((*people,), (*present,), things, (*events,))
+    if not objects:
+        return None
     try:
-        at = {chain: [*told.values()] for chain, told in beliefs(story, order=2).items()}
+        held = beliefs(Story((*people,), (*present,), objects, (*events,)), order=2)
     except InputError:  # such as a story in which somebody leaves twice
         return None
-    return ({chain: told[0] for chain, told in at.items()}, first, *things) if things else None
+    [object_name] = objects
+    return {chain: values[object_name] for chain, values in held.items()}, first, object_name
 
 
 def tombench(folder):
     """Yields row from 0 and kind of question, letter found and the one expected (None: unread)."""
-    told = read_tombench(folder).query("story_category == 'False Belief Task'")
-    for _, _, story, asked in told.explode("questions").itertuples():
+    stories = read_tombench(folder).query("story_category == 'False Belief Task'")
+    for _, _, story, asked in stories.explode("questions").itertuples():
         kind, chain, _ = hit(ASKED, asked["question"])
-        at, first, _ = read(story) or ({}, "", "")
-        value = kind and (first if kind == "before" else at.get((*chain,)))
+        values, first, _ = read(story) or ({}, "", "")
+        value = first if kind == "before" else values.get((*chain,))
         letters = {plain(option): "ABCD"[n] for n, option in enumerate(asked["choices"])}
-        follows = letters.get(value, "no option") if value else None
+        follows = None
+        if kind and value:
+            follows = letters.get(value, "no option")
         yield f"{asked['source_row'] - 1} ({kind})", letters[plain(asked["answer"])], follows

@@ -45,12 +45,12 @@ def fantom_shortcuts(path):
         reader = f"speaks near a line that {name} the fact"
         exact = [fact[window] & fact["people"] == fact["aware"] for fact in missed]
         rows.append(row(f"{reader}: lists exact", sum(exact) / len(exact), len(exact), 0.45))
-        for which, chosen in (("sets that somebody misses", missed), ("all sets", facts)):
+        for subject, chosen in (("sets that somebody misses", missed), ("all sets", facts)):
             pairs = [(person, fact) for fact in chosen for person in fact["people"]]
             knows = [person in fact["aware"] for person, fact in pairs]
             guessed = [person in fact[window] for person, fact in pairs]
             value = balanced_accuracy_score(knows, guessed)
-            rows.append(row(f"{reader}: person and set, {which}", value, len(pairs), 0.70))
+            rows.append(row(f"{reader}: person and set, {subject}", value, len(pairs), 0.70))
     items = fantom.compose(records)
     table = readers.table(readers.choices(fantom, items, "short"))
     for reader in table.sort_values(["kind", "value"]).itertuples():
@@ -59,40 +59,42 @@ def fantom_shortcuts(path):
     return pd.DataFrame(rows)
 
 
-def row(reader, value, n, most):
-    return {"reader": reader, "value": round(value, 3), "n": n, "at most": most}
+def row(reader, value, n, aim):
+    return {"reader": reader, "value": round(value, 3), "n": n, "at most": aim}
 
 
 def facts_of(record):
     """What is designed and what a window sees of one set: sets of names, and numbers of turns."""
     story = record["record"]
     lines = contexts.turns(record["full_context"])
-    there = attendance.present(story, len(lines))
+    present = attendance.present(story, len(lines))
     person_x = story["person_x"]
     first = story["told"][0]
     wide = set()
     for turn in story["told"]:
         wide |= speakers_near(lines, turn)
-    before = [turn for turn in range(story["start"], first) if person_x in lines[turn - 1][0]]
-    after = [turn for turn in range(first + 1, story["end"] + 1) if person_x in lines[turn - 1][0]]
+    spoke_before = [turn for turn in range(story["start"], first) if person_x in lines[turn - 1][0]]
+    speaks_after = [
+        turn for turn in range(first + 1, story["end"] + 1) if person_x in lines[turn - 1][0]
+    ]
     return {
         "person_x": person_x,
         "people": set(contexts.speakers(record["full_context"])),
-        "aware": attendance.aware(story, there),
-        "there": there[first],
+        "aware": attendance.aware(story, present),
+        "there": present[first],
         "window": speakers_near(lines, first),
         "wide_window": wide,
         "place": (first - story["start"]) / (story["end"] - story["start"]),
-        "since_x": first - max(before, default=0),
-        "until_x": min(after, default=len(lines)) - first,
+        "since_x": first - max(spoke_before, default=0),
+        "until_x": min(speaks_after, default=len(lines)) - first,
         "is_retold": len(story["told"]) > 1,
     }
 
 
 def speakers_near(lines, turn):
     """Who speaks from one line before a turn to two lines after it."""
-    near = lines[max(turn - 2, 0) : turn + 2]
-    return {name for names, _ in near for name in names}
+    around = lines[max(turn - 2, 0) : turn + 2]
+    return {name for names, _ in around for name in names}
 
 
 def design_shares(facts):
@@ -113,18 +115,18 @@ def design_shares(facts):
         ("in the middle", 1 / 3, 2 / 3),
         ("late", 2 / 3, 2),
     ):
-        for which, knows in (("PersonX knows it", True), ("PersonX does not", False)):
+        for subject, knows in (("PersonX knows it", True), ("PersonX does not", False)):
             chosen = [f for f in facts if (f["person_x"] in f["aware"]) == knows]
             shares.append(
-                share(which, f"told {name}", chosen, lambda f, a=low, b=high: a <= f["place"] < b)
+                share(subject, f"told {name}", chosen, lambda f, a=low, b=high: a <= f["place"] < b)
             )
     return shares
 
 
-def share(of, what, facts, holds):
+def share(facts_meant, holding, facts, holds):
     return {
-        "of": of,
-        "what": what,
+        "of": facts_meant,
+        "what": holding,
         "n": len(facts),
         "share": round(sum(bool(holds(f)) for f in facts) / len(facts), 2),
     }

@@ -86,20 +86,20 @@ def table(items):
         name = f"{reader} of the last sentence, learned"
         rows.append((name, right, texts["variant"], texts["group_id"]))
     choices = pairs[pairs["question_type"] == "behavior"].reset_index(drop=True)
-    others = zip(choices["choices"], choices["answer"], strict=True)
-    choices["wrong"] = [next(o for o in options if o != answer) for options, answer in others]
+    answers = zip(choices["choices"], choices["answer"], strict=True)
+    choices["wrong"] = [next(o for o in options if o != answer) for options, answer in answers]
     for reader, kinds in {
         "options alone, stories": ["main"],
         "options alone, both": VERSIONS,
     }.items():
         asked = choices[choices["variant"].isin(kinds)].reset_index(drop=True)
         rows.append((reader, by_options(asked), asked["variant"], asked["group_id"]))
-    found = []
+    results = []
     for reader, right, kinds, groups in rows:
         interval = balanced_interval(pd.Series(np.asarray(right, float)), kinds, groups)
-        found.append({"reader": reader, **vars(interval)})
+        results.append({"reader": reader, **vars(interval)})
     columns = ["reader", "value", "ci_low", "ci_high", "n", "n_groups", "ci_method"]
-    return pd.DataFrame(found)[columns]
+    return pd.DataFrame(results)[columns]
 
 
 def main(folders):

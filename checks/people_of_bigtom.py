@@ -34,9 +34,9 @@ def totals_of(rated: pd.DataFrame) -> pd.DataFrame:
     rated = rated.assign(total=(rated["people"] * rated["mean"]).round().astype(int))
     rows = []
     for name, (source, data_source) in SOURCES.items():
-        own = rated[rated["source"] == name]
+        of_source = rated[rated["source"] == name]
         for measure in ratings.MEASURES:
-            part = own[own["measure"] == measure]
+            part = of_source[of_source["measure"] == measure]
             row = {"source": source, "data_source": data_source, "measure": measure}
             row |= {"items": part["item"].nunique(), "ratings": part["people"].sum()}
             rows.append(row | {"total": part["total"].sum(), "mean_of_items": part["mean"].mean()})
@@ -46,26 +46,26 @@ def totals_of(rated: pd.DataFrame) -> pd.DataFrame:
 def contrasts(totals: pd.DataFrame) -> pd.DataFrame:
     """The aggregate contrasts of the preprint: `name, printed, recomputed`."""
     printed = PUBLICATION.read("table3_rating_contrasts").query("version == 'preprint'")
-    found = ratings.contrasts_of_totals(totals).query("measure == 'aggregate'")
-    both = printed.merge(found, on=["measure", "contrast"])
-    return _beside(both["contrast"], both["estimate"], both["value"])
+    recomputed = ratings.contrasts_of_totals(totals).query("measure == 'aggregate'")
+    table = printed.merge(recomputed, on=["measure", "contrast"])
+    return _beside(table["contrast"], table["estimate"], table["value"])
 
 
 def expert_sources(totals: pd.DataFrame) -> pd.DataFrame:
     """The means of Table 4."""
     printed = PUBLICATION.read("table4_expert_sources").query("metric == 'aggregate'")
-    found = ratings.means_of_totals(totals, "data_source").query("measure == 'aggregate'")
-    both = printed.merge(found, on="data_source", suffixes=("", "_recomputed"))
-    return _beside(both["data_source"], both["value"], both["value_recomputed"])
+    recomputed = ratings.means_of_totals(totals, "data_source").query("measure == 'aggregate'")
+    table = printed.merge(recomputed, on="data_source", suffixes=("", "_recomputed"))
+    return _beside(table["data_source"], table["value"], table["value_recomputed"])
 
 
 def figure3(counts: pd.DataFrame) -> pd.DataFrame:
     """People's shares right in Figure 3, printed in the authors' notebook."""
     key = ["variable", "contingency", "initial_belief"]
     sums = counts.query("in_figure3 == 1").groupby(key, as_index=False)[["right", "people"]].sum()
-    both = PUBLICATION.read("release_human").merge(sums, on=key)
-    names = both["variable"] + ", " + both["contingency"]
-    return _beside(names, both["accuracy"], both["right"] / both["people"])
+    table = PUBLICATION.read("release_human").merge(sums, on=key)
+    names = table["variable"] + ", " + table["contingency"]
+    return _beside(names, table["accuracy"], table["right"] / table["people"])
 
 
 def _beside(names: pd.Series, printed: pd.Series, recomputed: pd.Series) -> pd.DataFrame:

@@ -54,19 +54,19 @@ def sentences(text):
     parts = []
     begun = 0
     text = text.strip()
-    for at, sign in enumerate(text[:-1]):
-        if sign in ".!?" and text[at + 1].isspace():
-            parts.append(text[begun : at + 1].strip())
-            begun = at + 1
+    for number, sign in enumerate(text[:-1]):
+        if sign in ".!?" and text[number + 1].isspace():
+            parts.append(text[begun : number + 1].strip())
+            begun = number + 1
     return [*parts, text[begun:].strip()]
 
 
 def grams(words, longest):
     """Words, and pairs of neighbours."""
-    found = set(words)
+    features = set(words)
     if longest == 2:
-        found |= set(pairwise(words))
-    return found
+        features |= set(pairwise(words))
+    return features
 
 
 def role(word, question):
@@ -91,14 +91,14 @@ def tagged(words, question):
 
 def people_of(story):
     """Words with a capital that stand inside a sentence."""
-    found = set()
+    people = set()
     parts = story.replace("\n", " \n ").split(" ")
-    for before, word in pairwise(parts):
+    for previous, word in pairwise(parts):
         bare = word.lstrip('“"(')
-        opens = not before or before[-1] in '.!?:”"\n' or before.endswith("\n")
+        opens = not previous or previous[-1] in '.!?:”"\n' or previous.endswith("\n")
         if len(bare) > 1 and bare[0].isalpha() and not ("a" <= bare[0] <= "z") and not opens:
-            found.add(tokens(bare)[0] if tokens(bare) else "")
-    return found
+            people.add(tokens(bare)[0] if tokens(bare) else "")
+    return people
 
 
 # --- questions -------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def people_of(story):
 def questions_of(benchmark, items, method):
     """A dictionary for each question of two options: all that readers look at."""
     group = next(name for name in ("family", "conversation_id", "group_id") if name in items)
-    found = []
+    questions = []
     for item in benchmark.asked(items, method).to_dict("records"):
         options = list(item["choices"])
         if not options and item["answer"] in ("yes", "no"):
@@ -116,19 +116,19 @@ def questions_of(benchmark, items, method):
             continue
         reference = benchmark.reference(item, method, 0)
         words = getattr(benchmark, "in_words", dict)(item)
-        variants = ("main", "aware")
         parts = [item.get(name) for name in ("question_type", "variable", "variant", "tom_order")]
+        kinds = [
+            str(part).split(":")[0] for part in parts if part and part not in ("main", "aware")
+        ]
         question = {
             "id": item["item_id"],
-            "kind": "/".join(
-                p.split(":")[0] for p in map(str, filter(None, parts)) if p not in variants
-            ),
+            "kind": "/".join(kinds),
             "group": item[group],
             "control": bool(item.get("control", False)),
             "stated": {0: "not stated", 1: "stated"}.get(item.get("initial_belief"), ""),
             "side": reference["omniscient"] == reference["gold"],
             "right": item["answer"],
-            "wrong": next(option for option in options if option != item["answer"]),
+            "wrong": options[1] if options[0] == item["answer"] else options[0],
             "first": options[0],
             "shown": len(item["choices"]) > 0,
             "question": words.get("question", item["question"]),
@@ -139,20 +139,20 @@ def questions_of(benchmark, items, method):
         question["asked"] = asked_person(item, options, question["story"])
         question["people"] = people_of(question["story"]) | {question["asked"]}
         question["together"] = together(item, question)
-        found.append(question)
-    sizes = Counter(question["together"] for question in found)
-    for question in found:
+        questions.append(question)
+    sizes = Counter(question["together"] for question in questions)
+    for question in questions:
         if sizes[question["together"]] < 2:
             question["together"] = ""
-    return found
+    return questions
 
 
 def asked_person(item, options, story):
     order = str(item.get("tom_order", ""))
     if order.startswith("second"):
         speakers = {line.split(":")[0].lower() for line in item["full_story"].split("\n")}
-        named = [word for word in tokens(options[0]) if word in speakers]
-        return named[1] if len(named) > 1 else item["character"]
+        people = [word for word in tokens(options[0]) if word in speakers]
+        return people[1] if len(people) > 1 else item["character"]
     if item.get("character"):
         return item["character"]
     if item.get("person_x"):
@@ -183,23 +183,25 @@ def fold_of(groups):
     names, sizes = np.unique(groups, return_counts=True)
     filled = np.zeros(min(FOLDS, len(names)))
     where = {}
-    for at in np.argsort(sizes, kind="stable")[::-1]:
-        where[names[at]] = int(filled.argmin())
-        filled[filled.argmin()] += sizes[at]
+    for name_number in np.argsort(sizes, kind="stable")[::-1]:
+        where[names[name_number]] = int(filled.argmin())
+        filled[filled.argmin()] += sizes[name_number]
     return np.array([where[group] for group in groups])
 
 
 def matrix(bags):
     """A row for each bag of features with their values."""
     column = {}
-    row, at, value = [], [], []
+    row = []
+    columns = []
+    value = []
     for number, bag in enumerate(bags):
         for feature, size in bag.items():
             row.append(number)
-            at.append(column.setdefault(feature, len(column)))
+            columns.append(column.setdefault(feature, len(column)))
             value.append(size)
     shape = (len(bags), max(len(column), 1))
-    return sparse.csr_matrix((np.array(value, float), (row, at)), shape=shape)
+    return sparse.csr_matrix((np.array(value, float), (row, columns)), shape=shape)
 
 
 def regression(x, sign, weight):
@@ -217,23 +219,25 @@ def regression(x, sign, weight):
 
 
 def held_out(x, sign, weight, groups):
-    found = np.zeros(x.shape[0])
+    margins = np.zeros(x.shape[0])
     if len(set(groups)) < 2:
-        return found
+        return margins
     fold = fold_of(np.array(groups))
-    for at in np.unique(fold):
-        train = (fold != at) & (weight > 0)
-        found[fold == at] = x[fold == at] @ regression(x[train], sign[train], weight[train])
-    return found
+    for number in np.unique(fold):
+        train = (fold != number) & (weight > 0)
+        margins[fold == number] = x[fold == number] @ regression(
+            x[train], sign[train], weight[train]
+        )
+    return margins
 
 
 def weights(questions):
     """Each side has the same weight, controls have none."""
     sizes = Counter((question["control"], question["side"]) for question in questions)
-    found = [
+    weights_of_questions = [
         len(questions) / sizes[q["control"], q["side"]] * (not q["control"]) for q in questions
     ]
-    return np.array(found, float)
+    return np.array(weights_of_questions, float)
 
 
 def learned(questions, bags):
@@ -244,7 +248,7 @@ def learned(questions, bags):
     return 2 * held_out(x, np.ones(len(bags)), 2 * weights(questions), groups)
 
 
-def told(questions, texts, longest):
+def turns(questions, texts, longest):
     """Above 0 where words take the omniscient answer to be right."""
     if len({question["side"] for question in questions}) < 2:
         return np.zeros(len(questions))
@@ -284,11 +288,9 @@ def last_named(question):
     words = tokens(" ".join(sentences(question["story"])[:-1]))
     right = set(tokens(question["right"])) - set(tokens(question["wrong"]))
     wrong = set(tokens(question["wrong"])) - set(tokens(question["right"]))
-    ends = [
-        max((i for i, word in enumerate(words) if word in own), default=-1)
-        for own in (right, wrong)
-    ]
-    return ends[0] - ends[1]
+    last_right = max((i for i, word in enumerate(words) if word in right), default=-1)
+    last_wrong = max((i for i, word in enumerate(words) if word in wrong), default=-1)
+    return last_right - last_wrong
 
 
 def lean(questions):
@@ -301,14 +303,12 @@ def lean(questions):
 
 
 def blind(questions):
-    texts = sorted({q[o] for q in questions for o in ("right", "wrong")})
+    texts = {question["right"] for question in questions}
+    texts |= {question["wrong"] for question in questions}
     if len(texts) <= 4:
-        for text in texts:
-            yield (
-                f"always “{text}”",
-                np.array([(q["right"] == text) - (q["wrong"] == text) for q in questions]),
-                None,
-            )
+        for text in sorted(texts):
+            liking = [(q["right"] == text) - (q["wrong"] == text) for q in questions]
+            yield f"always “{text}”", np.array(liking), None
     if all(q["shown"] for q in questions):
         length = np.array([len(q["right"]) - len(q["wrong"]) for q in questions])
         first = np.array([1 if q["first"] == q["right"] else -1 for q in questions])
@@ -316,13 +316,12 @@ def blind(questions):
         yield "last option", -first, None
         yield "longer option", length, None
         yield "shorter option", -length, None
-        bags = [difference(set(tokens(q["right"])), set(tokens(q["wrong"]))) for q in questions]
+        bags = [words_of_options(q) for q in questions]
         yield "words of the options", learned(questions, bags), None
     for name, longest in (("words", 1), ("word pairs", 2)):
         bags = []
         for q in questions:
-            own = [grams(tokens(q[option]), longest) for option in ("right", "wrong")]
-            bag = difference(*own)
+            bag = difference(grams(tokens(q["right"]), longest), grams(tokens(q["wrong"]), longest))
             size = denies(q["right"]) - denies(q["wrong"])
             for word in grams(tokens(q["question"]), longest):
                 bag["asked", word] += float(size)
@@ -330,23 +329,24 @@ def blind(questions):
         yield f"{name} of question and options", learned(questions, bags), None
 
 
+def words_of_options(question, size=1.0):
+    return difference(set(tokens(question["right"])), set(tokens(question["wrong"])), size)
+
+
 def by_negation(questions):
     last = [sentences(q["story"])[-1] for q in questions]
-    both = [
-        [len(set(tokens(q[o])) & set(tokens(s))) for o in ("right", "wrong")]
-        for q, s in zip(questions, last, strict=True)
-    ]
-    shared = np.array([right - wrong for right, wrong in both])
+    shared = []
+    for q, sentence in zip(questions, last, strict=True):
+        words = set(tokens(sentence))
+        shared.append(len(words & set(tokens(q["right"]))) - len(words & set(tokens(q["wrong"]))))
+    shared = np.array(shared)
     turn = np.array([-1.0 if denies(sentence) else 1.0 for sentence in last])
     event, earlier = np.array([news(q) for q in questions]).T
     yield "more words of the last sentence", shared, None
     yield "fewer words of the last sentence", -shared, None
     yield "negation, words before it", event * turn, turn
     yield "negation, new words before it", (event - earlier) * turn, turn
-    bags = [
-        difference(set(tokens(q["right"])), set(tokens(q["wrong"])), t)
-        for q, t in zip(questions, turn, strict=True)
-    ]
+    bags = [words_of_options(q, t) for q, t in zip(questions, turn, strict=True)]
     yield "words of the options, turned by a negation", learned(questions, bags), turn
 
 
@@ -366,7 +366,7 @@ def by_sentences(questions):
     }
     leaning = lean(questions)
     for name, (texts, longest) in seen.items():
-        turn = np.sign(np.round(told(questions, texts, longest), 9))
+        turn = np.sign(np.round(turns(questions, texts, longest), 9))
         bags = [{"lean": 2.0 * way * t} for way, t in zip(leaning, turn, strict=True)]
         yield name, learned(questions, bags), turn
 
@@ -380,16 +380,16 @@ def conversation(question):
 
 
 def near_words(question):
-    lines, at = conversation(question)
+    lines, fact_line = conversation(question)
     people = {line.split(":")[0].lower() for line in lines}
-    named = [number for number, line in enumerate(lines) if question["asked"] in tokens(line)]
-    before = [number for number in named if number < at][-1:]
-    after = [number for number in named if number > at][:1]
+    naming = [number for number, line in enumerate(lines) if question["asked"] in tokens(line)]
+    earlier = [number for number in naming if number < fact_line][-1:]
+    later = [number for number in naming if number > fact_line][:1]
     words = []
-    for place, numbers in (("before", before), ("fact", [at]), ("after", after)):
+    for position, numbers in (("before", earlier), ("fact", [fact_line]), ("after", later)):
         for number in numbers:
-            own = masked(tokens(lines[number]), question | {"people": people})
-            words += [f"{place} {word}" for word in own]
+            roles = masked(tokens(lines[number]), question | {"people": people})
+            words += [f"{position} {role}" for role in roles]
     return words
 
 
@@ -399,21 +399,20 @@ def by_conversation(questions, versions):
     for q, way in zip(questions, sign, strict=True):
         fact = set(tokens(q["fact"]))
         parts = [len(fact & set(tokens(s))) for s in sentences(q["story"])]
-        place = parts.index(max(parts)) / len(parts)
-        bags.append({step: way for step in np.arange(0, 1, 0.02) if place >= step})
+        position = parts.index(max(parts)) / len(parts)
+        bags.append({step: way for step in np.arange(0, 1, 0.02) if position >= step})
     yield "place of the fact", learned(questions, bags), None
     if not all(q["person"] for q in questions):
         return
     first = np.array([q["story"].lower().startswith(q["asked"]) for q in questions])
     turn = np.where(first, -1.0, 1.0)
     yield "who speaks first does not know", -sign * turn, turn
-    near = []
+    speaks_near = []
     for q in questions:
-        lines, at = conversation(q)
-        near.append(
-            q["asked"] in {line.split(":")[0].lower() for line in lines[max(at - 1, 0) : at + 3]}
-        )
-    turn = np.where(near, 1.0, -1.0)
+        lines, fact_line = conversation(q)
+        window = lines[max(fact_line - 1, 0) : fact_line + 3]
+        speaks_near.append(q["asked"] in {line.split(":")[0].lower() for line in window})
+    turn = np.where(speaks_near, 1.0, -1.0)
     yield "who speaks near the fact knows", -sign * turn, turn
     for name, by_id in versions.items():
         turn = np.array([by_id[q["id"]] for q in questions])
@@ -432,17 +431,17 @@ def all_readers(questions, versions):
 
 def second(benchmark, items, method):
     """Balanced accuracy, versions told, and pairs or lists right, by kind and reader."""
-    every = sorted(questions_of(benchmark, items, method), key=lambda q: q["id"])
+    all_questions = sorted(questions_of(benchmark, items, method), key=lambda q: q["id"])
     versions = {}
-    people = [q for q in every if q["fact"] and q["person"]]
+    people = [q for q in all_questions if q["fact"] and q["person"]]
     if people:
         texts = [near_words(q) for q in people]
         for name, longest in (("words", 1), ("word pairs", 2)):
-            turn = told(people, texts, longest)
+            turn = turns(people, texts, longest)
             versions[name] = dict(zip((q["id"] for q in people), turn, strict=True))
     rows = []
-    for kind in sorted({q["kind"] for q in every}):
-        questions = [q for q in every if q["kind"] == kind]
+    for kind in sorted({q["kind"] for q in all_questions}):
+        questions = [q for q in all_questions if q["kind"] == kind]
         for reader, liking, turn in all_readers(questions, versions):
             liking = np.round(np.asarray(liking, float), 6)
             table = pd.DataFrame(questions)[["kind", "control", "stated", "side", "together"]]
@@ -469,17 +468,17 @@ def labels(items):
     x = matrix([dict.fromkeys(words, 1.0) | {"intercept": 1.0} for words in texts])
     x = x.toarray().astype(np.float32)
     fold = fold_of(np.array([family for family, _ in rows]))
-    found = {}
+    shares = {}
     for name in rows[0][1]["labels"]:
         gold = np.array([b["labels"][name] for _, b in rows])
         legal = np.unique(gold)
         hits = 0
-        for at in np.unique(fold):
-            train = fold != at
+        for number in np.unique(fold):
+            train = fold != number
             b = descent(x[train], (gold[train, None] == legal).astype(np.float32))
             hits += (legal[(x[~train] @ b).argmax(axis=1)] == gold[~train]).sum()
-        found[name] = hits / len(gold)
-    return pd.Series(found)
+        shares[name] = hits / len(gold)
+    return pd.Series(shares)
 
 
 def descent(x, y, ridge=1.0):
@@ -502,49 +501,58 @@ def labels_of_readers(items):
     table = items.assign(row=items["answer"].map(json.loads)).explode("row", ignore_index=True)
     words = cues.counts([f"{row['actor']} {row['belief']}" for row in table["row"]]).astype(float)
     model = OneVsRestClassifier(LogisticRegression(solver="liblinear"))
-    found = {}
+    shares = {}
     for name in table["row"][0]["labels"]:
         gold = table["row"].map(lambda row, name=name: row["labels"][name])
-        found[name] = (cues.held_out(model, words, gold, table["family"]) == gold).mean()
-    return pd.Series(found)
+        shares[name] = (cues.held_out(model, words, gold, table["family"]) == gold).mean()
+    return pd.Series(shares)
 
 
 # --- both ------------------------------------------------------------------------------------------
 
 
-def beside(benchmark, items, method):
+def side_by_side(benchmark, items, method):
     """Both computations of a benchmark, a row for each kind, control, initial belief and reader."""
     if benchmark.NAME == "bigtom" and "control" not in items and "condition" in items:
         items = items.assign(control=items["condition"].str.endswith("control"))
     first = readers.table(readers.choices(benchmark, items, method))
     keys = ["kind", "control", "initial_belief", "reader"]
-    both = first.merge(
+    table = first.merge(
         second(benchmark, items, method), on=keys, suffixes=("", "_second"), how="outer"
     )
-    apart = [(both[m].fillna(-1) - both[f"{m}_second"].fillna(-1)).abs() for m in MEASURES]
-    return both.assign(apart=pd.concat(apart, axis=1).max(axis=1))
+    apart = [(table[m].fillna(-1) - table[f"{m}_second"].fillna(-1)).abs() for m in MEASURES]
+    return table.assign(apart=pd.concat(apart, axis=1).max(axis=1))
 
 
 def all_tables(released):
     for name, method in METHODS.items():
         items = pd.read_parquet(paths.result("items", name))
         benchmark = import_module(f"tomlab.benchmarks.{name}")
-        yield f"{name}, ours", beside(benchmark, items, method)
+        yield f"{name}, ours", side_by_side(benchmark, items, method)
     for seed_number, seed in enumerate(SEEDS, 1):
         items = fresh_items.table(sets.drawn(seed, FRESH_PAIRS)).query("not control")
-        yield f"fresh {seed_number}", beside(fresh, items, "0-shot")
+        yield f"fresh {seed_number}", side_by_side(fresh, items, "0-shot")
     if released:
         bigtom = import_module("tomlab.benchmarks.bigtom")
-        table = beside(bigtom, bigtom.read_released(released), "0-shot")
+        table = side_by_side(bigtom, bigtom.read_released(released), "0-shot")
         write(table)
         yield "bigtom, released", table
     asked = import_module("tomlab.benchmarks.omnitom").asked
     beliefs = asked(pd.read_parquet(paths.result("items", "omnitom")), "stage2-L3")
-    both = pd.DataFrame({"value": labels_of_readers(beliefs), "value_second": labels(beliefs)})
-    both = (
-        both.rename_axis("kind").reset_index().assign(reader="words of the belief", control=False)
+    table_of_labels = pd.DataFrame(
+        {"value": labels_of_readers(beliefs), "value_second": labels(beliefs)}
     )
-    yield "omnitom, ours", both.assign(apart=(both["value"] - both["value_second"]).abs())
+    table_of_labels = (
+        table_of_labels.rename_axis("kind")
+        .reset_index()
+        .assign(reader="words of the belief", control=False)
+    )
+    yield (
+        "omnitom, ours",
+        table_of_labels.assign(
+            apart=(table_of_labels["value"] - table_of_labels["value_second"]).abs()
+        ),
+    )
 
 
 def write(table):
@@ -561,8 +569,8 @@ def main(released):
     columns = ["items", "kind", "control", "initial_belief", "reader"]
     columns += [f"{m}{end}" for m in MEASURES for end in ("", "_second")] + ["apart"]
     for name, table in all_tables(released):
-        shown = table.assign(items=name).reindex(columns=columns)
-        print(shown.round(3).to_string(index=False), flush=True)
+        printed = table.assign(items=name).reindex(columns=columns)
+        print(printed.round(3).to_string(index=False), flush=True)
         differ = ~(table["apart"] <= APART + 1e-9)
         print(f"{name}: {len(table)} rows, {differ.sum()} differ by more than {APART}", flush=True)
         failed = failed or differ.any()

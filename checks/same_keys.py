@@ -49,9 +49,9 @@ def read(path):
 
 
 def tell(name, items, benchmark):
-    found = same_keys(items)
-    print(f"{name}: {in_words(found, items)} {beside_reported(found, items, benchmark)}".strip())
-    for row in found.itertuples():
+    pairs = same_keys(items)
+    print(f"{name}: {in_words(pairs, items)} {beside_reported(pairs, items, benchmark)}".strip())
+    for row in pairs.itertuples():
         print(f"  {row.item_id}: {row.likeness}")
 
 
@@ -61,8 +61,8 @@ def desires(path):
     answers = zip(
         templates["desire_answer_aware"], templates["desire_answer_not_aware"], strict=True
     )
-    same = sum(likeness_of(aware, not_aware) != "" for aware, not_aware in answers)
-    print(f"  desire question, which no item asks: {same} of {len(templates)} templates")
+    count = sum(likeness_of(aware, not_aware) != "" for aware, not_aware in answers)
+    print(f"  desire question, which no item asks: {count} of {len(templates)} templates")
 
 
 def main(*files):

@@ -27,44 +27,60 @@ KINDS = ("raw", "items", "responses", "scores", "metrics")
 
 def stored(md5: str) -> Path | None:
     """Where DVC has an object: in the cache or in the repository's own store."""
-    places = (ROOT / folder / "files" / "md5" for folder in (".dvc/cache", ".dvcstore"))
-    return next((p for place in places if (p := place / md5[:2] / md5[2:]).is_file()), None)
+    for folder in (".dvc/cache", ".dvcstore"):
+        path = ROOT / folder / "files" / "md5" / md5[:2] / md5[2:]
+        if path.is_file():
+            return path
+    return None
 
 
 def outs(read) -> dict[str, str]:
     """The MD5 of every file that is compared, by its path. read: gives the text of a file."""
-    stages = yaml.safe_load(read("dvc.lock"))["stages"].values()
-    named = [out for stage in stages for out in stage.get("outs", [])]
-    named += yaml.safe_load(read("data.dvc"))["outs"]
-    found = {}
-    for path, md5 in ((out["path"], out["md5"]) for out in named):
-        listed = stored(md5) if md5.endswith(".dir") else None
-        files = json.loads(listed.read_text()) if listed else []
-        found |= {f"{path}/{file['relpath']}": file["md5"] for file in files} or {path: md5}
+    outs_of_run = yaml.safe_load(read("data.dvc"))["outs"]
+    for stage in yaml.safe_load(read("dvc.lock"))["stages"].values():
+        outs_of_run += stage.get("outs", [])
+    hashes = {}
+    for out in outs_of_run:
+        path = out["path"]
+        listing = stored(out["md5"]) if out["md5"].endswith(".dir") else None
+        if listing is None:
+            hashes[path] = out["md5"]
+        else:
+            for file in json.loads(listing.read_text()):
+                hashes[f"{path}/{file['relpath']}"] = file["md5"]
     compared = (*(f"results/{kind}/" for kind in KINDS), "data/answers/")
-    return {path: md5 for path, md5 in found.items() if path.startswith(compared)}
+    return {path: md5 for path, md5 in hashes.items() if path.startswith(compared)}
 
 
-def keys(md5: str | None) -> set[str] | None:
+def keys(md5: str) -> set[str] | None:
     """The keys of the requests in a table of responses; None where DVC has it no more."""
-    path = stored(md5) if md5 else None
+    path = stored(md5)
     return None if path is None else set(pd.read_parquet(path, columns=["request_key"]).squeeze())
 
 
 def differences(was: dict[str, str], now: dict[str, str]) -> list[str]:
     """What differs, a line each."""
-    told = []
+    lines = []
     for path in sorted(was.keys() | now.keys()):
-        if path not in now or path not in was:
-            told.append(f"{path}: {'new' if path in now else 'gone'}")
+        if path not in now:
+            lines.append(f"{path}: gone")
+        elif path not in was:
+            lines.append(f"{path}: new")
         elif was[path] != now[path]:
-            told.append(f"{path}: changed")
+            line = f"{path}: changed"
             if path.startswith("results/responses/"):
-                before, after = keys(was[path]), keys(now[path])
-                known = before is not None and after is not None
-                count = len(before ^ after) if known else "an unknown number of"
-                told[-1] += f", {count} request keys differ"
-    return told
+                line += f", {number_of_keys(was[path], now[path])} request keys differ"
+            lines.append(line)
+    return lines
+
+
+def number_of_keys(old_md5: str, new_md5: str) -> int | str:
+    """How many requests stand in one of two tables of responses alone."""
+    old_keys = keys(old_md5)
+    new_keys = keys(new_md5)
+    if old_keys is None or new_keys is None:
+        return "an unknown number of"
+    return len(old_keys ^ new_keys)
 
 
 def main(revision: str = FROZEN) -> int:
@@ -74,10 +90,11 @@ def main(revision: str = FROZEN) -> int:
         command = ["git", "show", f"{revision}:{name}"]
         return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
-    was, now = outs(recorded), outs(lambda name: (ROOT / name).read_text(encoding="utf-8"))
-    told = differences(was, now)
-    print(*told, f"{len(was)} files of {revision} compared: {len(told)} differ", sep="\n")
-    return int(bool(told))
+    was = outs(recorded)
+    now = outs(lambda name: (ROOT / name).read_text(encoding="utf-8"))
+    lines = differences(was, now)
+    print(*lines, f"{len(was)} files of {revision} compared: {len(lines)} differ", sep="\n")
+    return int(bool(lines))
 
 
 if __name__ == "__main__":

@@ -73,9 +73,9 @@ class Storm:
         url = f"{self.server.url}/v1" if self.client == "openai" else self.server.url
         entry = {"provider": self.client, "model": "toy", "base_url": url, "batch": self.batch}
         entry |= {"max_concurrency": CONCURRENCY, "price": {"input": 0, "output": 1_000_000}}
-        told = json.dumps([entry, str(self.store), self.questions, self.limit, disk])
+        arguments = json.dumps([entry, str(self.store), self.questions, self.limit, disk])
         run = subprocess.Popen(
-            [sys.executable, "-c", ASKER, told],
+            [sys.executable, "-c", ASKER, arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env={**os.environ, "TMPDIR": str(self.store.parent)},
@@ -118,20 +118,20 @@ class Storm:
         if self.batch:
             times = self.server.sold()
             sold = sum(times.values())
-            twice = sum(count > 1 for count in times.values())
+            n_twice = sum(count > 1 for count in times.values())
         else:
             sold = sum(asked.values())
-            twice = sum(asked[answer] > count for answer, count in self.stored_at.items())
+            n_twice = sum(asked[answer] > count for answer, count in self.stored_at.items())
         expected = {good_answer(f"Question {n}?") for n in range(self.questions)}
-        lost = len(expected - answers) if self.limit is None else 0
+        n_lost = len(expected - answers) if self.limit is None else 0
         paid = sold * COMPLETION_TOKENS
         return {
             "storm": self.name,
             "questions": self.questions,
             "stopped": self.stopped,
             "again": sold - len(answers),
-            "lost": lost,
-            "twice": twice,
+            "lost": n_lost,
+            "twice": n_twice,
             "overspent": max(0, paid - counted, paid - (self.limit or paid)),
         }
 

@@ -22,8 +22,8 @@ class World:
     followers: frozenset[tuple[str, str]]  # a person and a thing known to her without a gap
     watchers: frozenset[str]  # who is at the scene and pays attention
 
-    def value(self, thing: str) -> str | None:
-        return dict(self.values)[thing]
+    def value(self, name: str) -> str | None:
+        return dict(self.values)[name]
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,7 @@ class Action:
 
     def on(self, world: World, watchers: frozenset[str]) -> World:
         values = tuple({**dict(world.values), **dict(self.sets)}.items())
-        followers = {
-            (person, thing)
-            for person, thing in world.followers | self.learns
-            if person not in self.goes
-        }
+        followers = {pair for pair in world.followers | self.learns if pair[0] not in self.goes}
         watchers = (watchers | self.joins) - self.goes
         return World(world.owner, values, frozenset(followers), watchers)
 
@@ -70,7 +66,7 @@ def beginning(story) -> Model:
     """Those present share one picture, which is right. Anybody else's is empty, and so is theirs."""
     followers = frozenset(product(story.present, story.things))
     real = World("", tuple(story.things.items()), followers, frozenset(story.present))
-    empty = World("", tuple((thing, None) for thing in story.things), frozenset(), frozenset())
+    empty = World("", tuple((name, None) for name in story.things), frozenset(), frozenset())
 
     def arrow(state: tuple[World, bool], person: str) -> tuple[World, bool]:
         full = state[1] and person in story.present
@@ -79,7 +75,7 @@ def beginning(story) -> Model:
     return _model((real, True), lambda state: state[0], arrow, story.people)
 
 
-def after(model: Model, event, people: Iterable[str]) -> Model:
+def following(model: Model, event, people: Iterable[str]) -> Model:
     """The product of a model and an event, with worlds that are alike merged.
 
     A state is two worlds of the model and an action: the world that the values come from, the one
@@ -87,13 +83,16 @@ def after(model: Model, event, people: Iterable[str]) -> Model:
     She takes the watchers from the very world that she enters, for she sees them.
     """
     actual = model.worlds[model.actual]
-    attentive = actual.watchers | ({event.who} if event.kind == "enter" else set())
+    openly = {event.who}
+    secretly = {*event.secretly}
     if event.kind == "peek":
-        openly, secretly = frozenset(), frozenset({event.who, *event.secretly})
+        openly = set()
+        secretly.add(event.who)
     elif event.kind == "say":
-        openly, secretly = frozenset({event.who, *event.to}), frozenset(event.secretly)
+        openly.update(event.to)
     else:
-        openly, secretly = (attentive | {event.who}) - {""}, frozenset(event.secretly)
+        openly.update(actual.watchers)
+        openly.discard("")
     happened = _as_it_happened(event, openly | secretly)
     in_the_open = replace(_as_it_happened(event, openly), way="open")
 
@@ -102,7 +101,7 @@ def after(model: Model, event, people: Iterable[str]) -> Model:
             return person in openly | secretly
         return action.way == "open" and person in openly
 
-    def taken(action: Action, person: str, world: World, seen: World) -> Action:
+    def perceived(action: Action, person: str, world: World, seen: World) -> Action:
         """What a person takes an action to be, in a world with the watchers of `seen`."""
         if not notices(action, person):
             return NOTHING
@@ -118,7 +117,7 @@ def after(model: Model, event, people: Iterable[str]) -> Model:
 
     def arrow(state: tuple[int, int, Action], person: str) -> tuple[int, int, Action]:
         world, seen, action = state
-        takes = taken(action, person, model.worlds[world], model.worlds[seen])
+        takes = perceived(action, person, model.worlds[world], model.worlds[seen])
         enters = person == event.who and event.kind in ("enter", "attend")
         if not (enters and notices(action, person)):
             seen = model.arrows[seen, person]
@@ -134,16 +133,16 @@ def after(model: Model, event, people: Iterable[str]) -> Model:
 
 def _as_it_happened(event, observers: Iterable[str]) -> Action:
     """What an event with these observers changes: a value, who knows of it, or who watches."""
-    who = frozenset({event.who})
+    person_acting = frozenset({event.who})
     if event.kind == "move":
         learns = frozenset((person, event.thing) for person in observers)
         return Action("happened", sets=((event.thing, event.value),), learns=learns)
     if event.kind in ("look", "peek") and event.who in observers:
         return Action("happened", learns=frozenset({(event.who, event.thing)}))
     if event.kind in ("enter", "attend"):
-        return Action("happened", joins=who)
+        return Action("happened", joins=person_acting)
     if event.kind in ("leave", "distract"):
-        return Action("happened", goes=who)
+        return Action("happened", goes=person_acting)
     return Action("happened")
 
 
@@ -157,7 +156,10 @@ def _model(
 
     In a world of one's own one takes this very world for real (introspection).
     """
-    numbers, states, worlds, arrows = {first: 0}, [first], {}, {}
+    numbers = {first: 0}
+    states = [first]
+    worlds = {}
+    arrows = {}
     for number, state in enumerate(states):  # grows on the way
         worlds[number] = world_of(state)
         for person in people:
@@ -174,12 +176,11 @@ def merged(model: Model) -> Model:
     people = sorted({person for _, person in model.arrows})
     kinds = _numbered({world: (facts,) for world, facts in model.worlds.items()})
     while True:
-        finer = _numbered(
-            {
-                world: (kinds[world], *(kinds[model.arrows[world, person]] for person in people))
-                for world in model.worlds
-            }
-        )
+        names = {}
+        for world in model.worlds:
+            aims = [kinds[model.arrows[world, person]] for person in people]
+            names[world] = (kinds[world], *aims)
+        finer = _numbered(names)
         if len(set(finer.values())) == len(set(kinds.values())):
             break
         kinds = finer
@@ -197,18 +198,18 @@ def final(story) -> Model:
     """The model at the end of a story."""
     model = beginning(story)
     for event in story.events:
-        model = after(model, event, story.people)
+        model = following(model, event, story.people)
     return model
 
 
 def chains(people: Iterable[str], order: int) -> list[tuple[str, ...]]:
     """All chains up to an order in which no two neighbours are the same person."""
-    return [
-        chain
-        for length in range(order + 1)
-        for chain in product(people, repeat=length)
-        if all(one != other for one, other in pairwise(chain))
-    ]
+    result = []
+    for length in range(order + 1):
+        for chain in product(people, repeat=length):
+            if all(person != following for person, following in pairwise(chain)):
+                result.append(chain)
+    return result
 
 
 def held(
@@ -217,17 +218,20 @@ def held(
     """For each chain: the value of each thing that it ends at, and, as its first members believe,
     whether its last person knows each thing without a gap, and whether she watches.
     """
-    model, found = final(story), {}
+    model = final(story)
+    result = {}
     for chain in chains(story.people, order):
-        before = model.reached(chain[:-1])  # where the last person is seen from outside
-        knows = {
-            thing: not chain or (chain[-1], thing) in before.followers for thing in story.things
-        }
-        watches = not chain or chain[-1] in before.watchers
-        found[chain] = dict(model.reached(chain).values), knows, watches
-    return found
+        values = dict(model.reached(chain).values)
+        world = model.reached(chain[:-1])  # where the last person is seen from outside
+        knows = dict.fromkeys(story.things, True)
+        watches = True
+        if chain:
+            knows = {name: (chain[-1], name) in world.followers for name in story.things}
+            watches = chain[-1] in world.watchers
+        result[chain] = values, knows, watches
+    return result
 
 
 def values(story, order: int = 4) -> dict[tuple[str, ...], dict[str, str | None]]:
     """The value of each thing that each chain of people ends at."""
-    return {chain: told for chain, (told, _, _) in held(story, order).items()}
+    return {chain: result[0] for chain, result in held(story, order).items()}

@@ -15,24 +15,27 @@ _SPEC.loader.exec_module(script)
 
 def coverage(truth: float, make, options: tuple, repeats: int) -> float:
     rng = np.random.default_rng(1)
-    found = [script.drawn(rng, make, *options) for _ in range(repeats)]
-    found = [one for one in found if not np.isnan(one.ci_low)]  # the others only say why
-    return float(np.mean([one.ci_low <= truth <= one.ci_high for one in found]))
+    intervals = [script.drawn(rng, make, *options) for _ in range(repeats)]
+    ends = np.array([(interval.ci_low, interval.ci_high) for interval in intervals])
+    low, high = ends[~np.isnan(ends[:, 0])].T  # the others only say why
+    return float(np.mean((low <= truth) & (truth <= high)))
 
 
 @pytest.mark.parametrize(("stories", "before"), [(5, 0.76), (10, 0.85)])
 def test_f1_of_few_stories_is_held(stories, before):
-    rng, options = np.random.default_rng(0), (6, 0.5, 0.5, 0.3)
+    rng = np.random.default_rng(0)
+    options = (6, 0.5, 0.5, 0.3)
     truth = script.f1(script.stories(rng, 100_000, *options).sum().to_numpy())
-    held = coverage(truth, None, (stories, *options), 200)
-    assert held >= 0.90 > before
+    assert coverage(truth, None, (stories, *options), 200) >= 0.90 > before
 
 
 @pytest.mark.parametrize("kind", ["share", "difference"])
 def test_shares_and_differences_of_few_groups_are_held(kind):
     # Those of F1 come after these, and each of them takes long to make.
-    every = takewhile(lambda one: one[0] != "F1", script.settings(np.random.default_rng(0)))
-    few = [one for one in every if one[0] == kind and one[1] == 3][::12]
+    settings = takewhile(
+        lambda setting: setting[0] != "F1", script.settings(np.random.default_rng(0))
+    )
+    few = [setting for setting in settings if setting[0] == kind and setting[1] == 3][::18]
     held = [coverage(truth, made[0], made[1:], 60) for *_, truth, made in few]
     # Of sixty intervals a coverage of .93 comes out lower by chance, but not by so much.
     assert min(held) >= 0.93 - 2.6 * np.sqrt(0.93 * 0.07 / 60) and np.mean(held) >= 0.95

@@ -24,22 +24,15 @@ def totals() -> pd.DataFrame:
     return check.totals_of(pd.read_csv(RELEASED / "people_ratings.csv"))
 
 
-def test_the_preprints_aggregate_contrasts_are_had_from_its_people(totals):
-    table = check.contrasts(totals)
-    assert table["printed"].tolist() == [1.175, 0.296, -0.878]
-    assert table["apart"].max() < check.APART
-
-
-def test_table_4_is_had_from_the_preprints_people(totals):
-    table = check.expert_sources(totals)
-    assert len(table) == 3
-    assert table["apart"].max() < check.APART
-
-
-def test_figure_3s_people_are_had_from_their_counts():
-    table = check.figure3(pd.read_csv(RELEASED / "people_counts.csv"))
-    assert len(table) == 9
-    assert table["apart"].max() < check.APART
+def test_the_preprints_contrasts_and_table_4_are_had_from_its_people(totals):
+    contrasts = check.contrasts(totals)
+    assert contrasts["printed"].tolist() == [1.175, 0.296, -0.878]
+    sources = check.expert_sources(totals)
+    assert len(sources) == 3
+    figure3 = check.figure3(pd.read_csv(RELEASED / "people_counts.csv"))
+    assert len(figure3) == 9
+    for table in (contrasts, sources, figure3):
+        assert table["apart"].max() < check.APART
 
 
 def test_the_projects_totals_are_those_of_the_items(totals):

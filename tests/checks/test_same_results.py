@@ -3,22 +3,17 @@
 import json
 import subprocess
 from hashlib import md5
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pandas as pd
 import pytest
+import same_results as script
 import yaml
-
-from tomlab.paths import ROOT
 
 
 @pytest.fixture
-def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A repository with a recorded run, and the script for it."""
-    spec = spec_from_file_location("same_results", ROOT / "checks" / "same_results.py")
-    script = module_from_spec(spec)
-    spec.loader.exec_module(script)
+def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A repository with a recorded run, which the script reads."""
     monkeypatch.setattr(script, "ROOT", tmp_path)
     lock(tmp_path)
     listing = json.dumps([{"relpath": "answers/bigtom/x.parquet", "md5": "k1"}])
@@ -27,7 +22,6 @@ def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "recorded"]):
         name = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
         subprocess.run(["git", *name, *command], cwd=tmp_path, check=True)
-    return script
 
 
 def put(root: Path, content: bytes, suffix: str = "") -> str:
@@ -53,14 +47,14 @@ def lock(root: Path, raw: str = "a1", keys: str = "xyz", **outs: str) -> None:
     (root / "dvc.lock").write_text(yaml.safe_dump({"stages": {"generation": {"outs": listed}}}))
 
 
-def test_same_results_with_other_figures_are_the_same(held, tmp_path, capsys):
+def test_same_results_with_other_figures_are_the_same(recorded, tmp_path, capsys):
     lock(tmp_path, **{"figures/bigtom": "f2.dir"})
-    assert held.main("HEAD") == 0
+    assert script.main("HEAD") == 0
     assert "3 files of HEAD compared: 0 differ" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "line"),
     [
         ({"raw": "b2"}, "results/raw/bigtom/one: changed"),
         ({"raw/bigtom": "unlisted.dir"}, "results/raw/bigtom/one: gone"),
@@ -69,7 +63,7 @@ def test_same_results_with_other_figures_are_the_same(held, tmp_path, capsys):
         ({"keys": "xxyz"}, "x.parquet: changed, 0 request keys differ"),
     ],
 )
-def test_difference_is_named(change, told, held, tmp_path, capsys):
+def test_difference_is_named(change, line, recorded, tmp_path, capsys):
     lock(tmp_path, **change)
-    assert held.main("HEAD") == 1
-    assert told in capsys.readouterr().out
+    assert script.main("HEAD") == 1
+    assert line in capsys.readouterr().out

@@ -57,14 +57,17 @@ class BatchServer(FaultyServer):
 
     def __init__(self, sold: Path, *, seconds: float = 0.0, faulty: float = 0.0, seed: int = 0):
         super().__init__()
-        self.seconds, self.faulty, self.most = seconds, faulty, 50_000
+        self.seconds = seconds
+        self.faulty = faulty
+        self.most = 50_000
         self.ends: list[tuple[str, float]] = []
         self.faults: list[str] = []
         self.on_create: Callable[[Sold], bool] = lambda _: False
         self.batches: dict[str, Sold] = {}
         self.files: dict[str, bytes] = {}
         self.statuses: dict[str, list[int]] = {}  # by path: what the next calls get instead
-        self._lot, self._seen = random.Random(seed), set()
+        self._draw = random.Random(seed)
+        self._seen: set[str] = set()
         self._db = sqlite3.connect(sold, isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("CREATE TABLE IF NOT EXISTS sold (key TEXT, batch TEXT)")
@@ -74,21 +77,23 @@ class BatchServer(FaultyServer):
         return Counter(key for (key,) in self._db.execute("SELECT key FROM sold"))
 
     async def _answer(self, method: str, path: str, headers: Mapping, body: bytes) -> bytes | None:
-        where = urlsplit(path)
-        parts, query = where.path.strip("/").split("/"), parse_qs(where.query)
-        if waiting := self.statuses.get(where.path):
-            return _http(waiting.pop(0), _error("scripted"))
+        address = urlsplit(path)
+        parts = address.path.strip("/").split("/")
+        query = parse_qs(address.query)
+        statuses = self.statuses.get(address.path)
+        if statuses:
+            return _http(statuses.pop(0), _error("scripted"))
         match (method, parts):
             case "POST", ["v1", "files"]:
                 return self._upload(headers, body)
             case "GET", ["v1", "files", file, "content"]:
                 return _http_bytes(self.files[file])
             case "POST", ["v1", "batches"]:
-                told = json.loads(body)
-                lines = self.files[told["input_file_id"]].splitlines()
+                order = json.loads(body)
+                lines = self.files[order["input_file_id"]].splitlines()
                 entries = [json.loads(line) for line in lines]
-                assert all(entry["url"] == told["endpoint"] for entry in entries)
-                return self._create(entries, told.get("metadata") or {}, self._openai)
+                assert all(entry["url"] == order["endpoint"] for entry in entries)
+                return self._create(entries, order.get("metadata") or {}, self._openai)
             case "POST", ["v1", "messages", "batches"]:
                 return self._create(json.loads(body)["requests"], {}, self._anthropic)
             case "GET", ["v1", "batches"]:
@@ -105,13 +110,13 @@ class BatchServer(FaultyServer):
 
     def _upload(self, headers: Mapping, body: bytes) -> bytes:
         head = f"Content-Type: {headers['content-type']}\r\n\r\n".encode()
-        parts = message_from_bytes(head + body).get_payload()
-        named = {part.get_param("name", header="content-disposition"): part for part in parts}
-        assert named["purpose"].get_payload().strip() == "batch"
+        fields = {}
+        for part in message_from_bytes(head + body).get_payload():
+            fields[part.get_param("name", header="content-disposition")] = part
+        assert fields["purpose"].get_payload().strip() == "batch"
         id = f"file-{len(self.files)}"
-        self.files[id] = named["file"].get_payload(decode=True)
-        told = {"id": id, "object": "file", "bytes": len(body), "created_at": int(time.time())}
-        return _http(200, json.dumps({**told, "filename": "x", "purpose": "batch", "status": "x"}))
+        self.files[id] = fields["file"].get_payload(decode=True)
+        return _http(200, json.dumps({"id": id, "object": "file"}))
 
     def _create(self, entries: list, metadata: Mapping, shown: Callable) -> bytes | None:
         if len(entries) > self.most:
@@ -130,20 +135,23 @@ class BatchServer(FaultyServer):
         line = _openai_line if name == "body" else _anthropic_line
         sold = []
         for entry in batch.entries[:done]:
-            key, fault = entry["custom_id"], ""
+            key = entry["custom_id"]
+            fault = ""
             if self.faults:
                 fault = self.faults.pop(0)
-            elif key not in self._seen and self._lot.random() < self.faulty:
-                fault = self._lot.choice(FAULTS)
+            elif key not in self._seen and self._draw.random() < self.faulty:
+                fault = self._draw.choice(FAULTS)
             self._seen.add(key)
             path = "/v1/messages" if name == "params" else entry["url"]
             good = json.loads(_body(GOOD, Asked(path, entry[name], 0.0)))
-            told, is_error = line(key, good, fault)
-            (batch.errors if is_error and name == "body" else batch.results).append(told)
-            sold += [(key, batch.id)] * (not fault)
-        for entry in batch.entries[done:] if batch.end in ("expired", "cancelled") else []:
-            told, _ = line(entry["custom_id"], {}, batch.end)
-            (batch.errors if name == "body" else batch.results).append(told)
+            result, is_error = line(key, good, fault)
+            (batch.errors if is_error else batch.results).append(result)
+            if not fault:
+                sold.append((key, batch.id))
+        if batch.end in ("expired", "cancelled"):
+            for entry in batch.entries[done:]:
+                result, is_error = line(entry["custom_id"], {}, batch.end)
+                (batch.errors if is_error else batch.results).append(result)
         with self._db:
             self._db.execute("BEGIN")
             self._db.executemany("INSERT INTO sold VALUES (?, ?)", sold)
@@ -160,51 +168,47 @@ class BatchServer(FaultyServer):
 
     def _openai(self, batch: Sold) -> dict:
         status = batch.end if batch.is_over else "in_progress"
-        told = {
+        shown = {
             "id": batch.id,
             "object": "batch",
-            "endpoint": "/v1/chat/completions",
-            "input_file_id": "x",
-            "completion_window": "24h",
             "status": status,
             "created_at": int(batch.made),
             "metadata": dict(batch.metadata),
-            "request_counts": {
-                "total": len(batch.entries),
-                "completed": batch.done,
-                "failed": 0,
-            },
+            "request_counts": {"total": len(batch.entries), "completed": batch.done, "failed": 0},
         }
         if status == "failed":
             error = {"code": "invalid_json_line", "message": "scripted"}
-            told["errors"] = {"object": "list", "data": [error]}
+            shown["errors"] = {"object": "list", "data": [error]}
         elif batch.is_over:
             for kind, lines in (("output", batch.results), ("error", batch.errors)):
                 if lines:
-                    told[f"{kind}_file_id"] = id = f"{kind}-{batch.id}"
+                    id = f"{kind}-{batch.id}"
+                    shown[f"{kind}_file_id"] = id
                     self.files[id] = b"".join(lines)
-        return told
+        return shown
 
     def _anthropic(self, batch: Sold) -> dict:
         made = datetime.fromtimestamp(batch.made, UTC).isoformat()
-        kinds = ("succeeded", "errored", "canceled", "expired")
-        counts = {"processing": len(batch.entries), **dict.fromkeys(kinds, 0)}
-        if batch.is_over:
-            counts |= {"processing": 0, "succeeded": len(batch.entries)}
+        count = len(batch.entries)
+        counts = {"processing": count - batch.done, "succeeded": batch.done}
         return {
             "id": batch.id,
             "type": "message_batch",
             "processing_status": "ended" if batch.is_over else "in_progress",
-            "request_counts": counts,
+            "request_counts": counts | dict.fromkeys(("errored", "canceled", "expired"), 0),
             "created_at": made,
             "expires_at": made,
             "ended_at": made if batch.is_over else None,
-            "archived_at": None,
             "cancel_initiated_at": made if batch.end == "cancelled" else None,
-            "results_url": f"{self.url}/v1/messages/batches/{batch.id}/results"
-            if batch.is_over
-            else None,
+            "results_url": f"{self.url}/v1/messages/batches/{batch.id}/results",
         }
+
+
+_ANTHROPIC_ERRORS = {
+    "busy": "overloaded_error",
+    "failed": "api_error",
+    "wrong": "invalid_request_error",
+}
 
 
 def _openai_line(key: str, good: Mapping, fault: str) -> tuple[bytes, bool]:
@@ -217,16 +221,13 @@ def _openai_line(key: str, good: Mapping, fault: str) -> tuple[bytes, bool]:
     body = good if status == 200 else {"error": {"message": "scripted", "code": code}}
     body = {"id": "x"} if fault == "malformed" else body
     response = {"status_code": status, "request_id": "x", "body": body}
-    told = _line({"id": "x", "custom_id": key, "response": response, "error": None})
-    return _marred(told, fault), status != 200
+    result = _line({"id": "x", "custom_id": key, "response": response, "error": None})
+    return _marred(result, fault), status != 200
 
 
 def _anthropic_line(key: str, good: Mapping, fault: str) -> tuple[bytes, bool]:
-    kind = {
-        "busy": "overloaded_error",
-        "failed": "api_error",
-        "wrong": "invalid_request_error",
-    }.get(fault)
+    """A line of results; none has a file of errors."""
+    kind = _ANTHROPIC_ERRORS.get(fault)
     if fault in ("expired", "cancelled"):
         result = {"type": {"cancelled": "canceled"}.get(fault, fault)}
     elif kind:
@@ -242,8 +243,8 @@ def _marred(line: bytes, fault: str) -> bytes:
     return {"cut": line[: len(line) // 2] + b"\n", "lost": b""}.get(fault, line)
 
 
-def _line(told: Mapping) -> bytes:
-    return json.dumps(told, ensure_ascii=False).encode() + b"\n"
+def _line(result: Mapping) -> bytes:
+    return json.dumps(result, ensure_ascii=False).encode() + b"\n"
 
 
 def _http_bytes(payload: bytes) -> bytes:

@@ -80,13 +80,12 @@ def nearer(alike: Sequence[float], margin: float) -> str:
 def likeness(table: pd.DataFrame, kind: str, embedder: ModelSpec | None = None) -> np.ndarray:
     """How like each answer is to both options (answers, 2). kind: token_f1, or embedding."""
     vectors = None
-    if kind == "embedding" and len(table):
+    if kind == "embedding" and embedder and len(table):
         texts = [*table["text"], *table["choices"].explode()]
         vectors = dict(zip(texts, embed(texts, embedder), strict=True))
-    rows = [
-        similarity(kind, [text], options, vectors)[0]
-        for text, options in zip(table["text"], table["choices"], strict=True)
-    ]
+    rows = []
+    for text, options in zip(table["text"], table["choices"], strict=True):
+        rows.append(similarity(kind, [text], options, vectors)[0])
     return np.array(rows).reshape(-1, 2)
 
 
@@ -98,14 +97,11 @@ async def by_language_model(
 ) -> pd.DataFrame:
     """`table` with what a model `said` (None: it failed) and `grade`. options: of `request`."""
     responses = await ask(grade_requests(table, **options), model, limits=limits)
-    replies = []
-    read = []
-    for response in responses:
-        text = response.reply.text if response.reply else None
-        replies.append(text)
-        read.append(None if text is None else parse_grade(text))
+    replies = [response.reply.text if response.reply else None for response in responses]
+    read = [None if text is None else parse_grade(text) for text in replies]
     said = pd.Series(replies, table.index, dtype=object)
-    return table.assign(said=said, grade=pd.Series(read, table.index, dtype=object))
+    grade = pd.Series(read, table.index, dtype=object)
+    return table.assign(said=said, grade=grade)
 
 
 def grade_requests(table: pd.DataFrame, **options) -> list[Request]:

@@ -42,22 +42,24 @@ class _Case(NamedTuple):
     @property
     def parts(self) -> dict[str, str]:
         """who, verb and rest of the option; {} where it is put in another way."""
-        found = _OPTION.fullmatch(self.option)
-        return found.groupdict() if found else {}
+        match = _OPTION.fullmatch(self.option)
+        return match.groupdict() if match else {}
 
     @property
     def differing(self) -> tuple[str, str]:
         """The words between what both options begin and end with."""
-        both = [self.option.split(), self.other.split()]
-        start = _shared_words(*both)
-        end = _shared_words(*(words[start:][::-1] for words in both))
-        return tuple(" ".join(words[start : len(words) - end]) for words in both)
+        words = self.option.split()
+        others = self.other.split()
+        start = _shared_words(words, others)
+        end = _shared_words(words[start:][::-1], others[start:][::-1])
+        differing = words[start : len(words) - end]
+        return " ".join(differing), " ".join(others[start : len(others) - end])
 
     def filled(self, wordings: Sequence[str] | Mapping[str, Sequence[str]]) -> str | None:
         """One of the wordings about this option; None where it has no such parts."""
         parts = self.parts
         if isinstance(wordings, Mapping):
-            wordings = wordings.get(parts.get("verb"), ())
+            wordings = wordings.get(parts.get("verb", ""), ())
         if not wordings or ("{who}" in "".join(wordings) and not parts):
             return None
         fields = {**parts, "Rest": capital(parts.get("rest", ""))}
@@ -144,11 +146,11 @@ def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
     """
     draw = random.Random(f"bigtom-grading/{seed}")
     asked = []
-    for _, alike in items.groupby(["group_id", "question_type"], sort=True):
-        asked.append(draw.choice(alike.to_dict("records")))
+    for _, part in items.groupby(["group_id", "question_type"], sort=True):
+        asked.append(draw.choice(part.to_dict("records")))
     if not asked:
         raise InputError("grading: found no items to make answers from")
-    rows = []
+    rows: list[dict] = []
     for item in asked:
         rows += _reworded(item, asked, draw)
     draw.shuffle(rows)
@@ -157,32 +159,29 @@ def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
 
 def _reworded(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> Iterator[dict]:
     """What the operations make of either option of an item."""
-    right = item["answer"]
+    keys = {name: item[name] for name in ("item_id", "question", "choices", "answer")}
     group = item["group_id"]
     kind = item["question_type"]
-    story = item["story"]
-    [wrong] = [choice for choice in item["choices"] if choice != right]
+    right = _bare(item["answer"])
+    [wrong] = [_bare(choice) for choice in item["choices"] if choice != item["answer"]]
     strangers = []
     for other in items:
         if other["group_id"] != group and other["question_type"] == kind:
             strangers.append(_Case(_bare(other["answer"]), "", other["story"], None, draw))
-    for meant, option, other in (("right", right, wrong), ("wrong", wrong, right)):
-        makers = [(meant, operation, make) for operation, make in MEANS.items()]
-        makers += [(NONE, operation, make) for operation, make in MEANS_NONE.items()]
-        for truth, operation, make in makers:
+    makers = [(True, *maker) for maker in MEANS.items()]
+    makers += [(False, *maker) for maker in MEANS_NONE.items()]
+    for side, option, other_option in (("right", right, wrong), ("wrong", wrong, right)):
+        for means_option, operation, make in makers:
             stranger = draw.choice(strangers) if strangers else None
-            case = _Case(_bare(option), _bare(other), story, stranger, draw)
+            case = _Case(option, other_option, item["story"], stranger, draw)
             text = make(case) if callable(make) else case.filled(make)
             if text:
                 yield {
-                    "unit": f"{group}/{kind}/{operation}/{meant}",
+                    "unit": f"{group}/{kind}/{operation}/{side}",
                     "group": group,
-                    "item_id": item["item_id"],
-                    "question": item["question"],
-                    "choices": item["choices"],
-                    "answer": right,
+                    **keys,
                     "text": text,
-                    "truth": truth,
+                    "truth": side if means_option else NONE,
                     "operation": operation,
                     "source": KNOWN,
                 }

@@ -1,14 +1,13 @@
 """Examples as cards, prompts as messages. Texts of models and people are never markup."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import pandas as pd
 
-from tomlab.errors import InputError
 from tomlab.records.published import Wording
 from tomlab.reporting.numbers import ABSENT
 from tomlab.reporting.tables import NAMES, PLAIN, Shown, head, name, say, text
@@ -19,10 +18,10 @@ _PAGE = jinja2.Environment(autoescape=True, trim_blocks=True).from_string(
 )
 
 
-def shortened(content: str, limit: int = LIMIT) -> str:
-    """A long text's beginning and end with … between, so that it has about `limit` characters."""
-    half = limit // 2
-    return content if len(content) <= limit else f"{content[:half]} … {content[-half:]}"
+def shortened(content: str) -> str:
+    """A long text's beginning and end with … between, so that it has about `LIMIT` characters."""
+    half = LIMIT // 2
+    return content if len(content) <= LIMIT else f"{content[:half]} … {content[-half:]}"
 
 
 def cards(table: pd.DataFrame, wording: Wording = PLAIN) -> Shown:
@@ -64,26 +63,19 @@ def _in_words(value: Any, column: str, wording: Wording) -> str:
 
 
 def conversation(response: Mapping, wording: Wording = PLAIN) -> Shown:
-    """A prompt and its answer, a row of responses; `InputError` where its `messages` are none."""
-    messages = response["messages"]
+    """A prompt and its answer, a row of responses."""
     roles = NAMES["roles"]
     contents = []
-    try:
-        for message in json.loads(messages):
-            title = roles.get(message["role"], message["role"])
-            contents.append((title, shortened(message["content"])))
-    except (ValueError, TypeError, KeyError):
-        excerpt = shortened(repr(messages), 80)
-        raise InputError(
-            f"messages: found {excerpt}, expected a list of role and content"
-        ) from None
+    for message in json.loads(response["messages"]):
+        title = roles.get(message["role"], message["role"])
+        contents.append((title, shortened(message["content"])))
     title = roles["answer"].format(model=name(response["model"], "model", wording))
     answer = _in_words(response["response"], "response", wording)
     contents.append((title, answer or NAMES["no answer"].format(error=response["error"])))
     return _shown(contents)
 
 
-def _shown(contents: list[tuple[str, str | dict[str, str]]]) -> Shown:
+def _shown(contents: Sequence[tuple[str, str | dict[str, str]]]) -> Shown:
     """Each as a card: a title, and a text or texts by label."""
     if not contents:
         return say(NAMES["nothing"])

@@ -21,9 +21,10 @@ from IPython.display import HTML, Image, display
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 
 from tomlab import paths
 from tomlab.reporting.numbers import few, number
@@ -126,8 +127,7 @@ def _dot(axes: Axes, row: Any, height: float, colour: str, marker: str) -> None:
     if has_interval:
         axes.hlines(height, row.ci_low, row.ci_high, colour, linewidth=1.2)
     face = colour if has_interval else "white"
-    look = {"mec": colour, "mfc": face, "ms": 4.2, "clip_on": False, "zorder": 3}
-    axes.plot(row.value, height, marker, **look)
+    axes.plot(row.value, height, marker, mec=colour, mfc=face, ms=4.2, clip_on=False, zorder=3)
     mark = getattr(row, "mark", "")
     if mark:
         end = row.ci_high if has_interval else row.value
@@ -165,12 +165,13 @@ def stacked(data: pd.DataFrame, rows: str, part: str, palette: Mapping[str, str]
     look |= {"multiple": "stack", "discrete": True, "shrink": 0.75, "linewidth": 0.4}
     sns.histplot(data, y=rows, weights="value", hue=part, ax=axes, **look)
     for bar in axes.patches:
-        if bar.get_width() >= 0.08:
-            red, green, blue, _ = bar.get_facecolor()
+        if isinstance(bar, Rectangle) and bar.get_width() >= 0.08:
+            red, green, blue = to_rgb(bar.get_facecolor())
             ink = "white" if 0.3 * red + 0.6 * green + 0.1 * blue < 0.55 else "black"
-            look = {"ha": "center", "va": "center", "fontsize": 6.5, "color": ink}
+            x, y = bar.get_center()
+            text = axes.annotate(number(bar.get_width()), (x, y), color=ink, fontsize=6.5)
             # A number within its bar takes no room of the layout, which so is found much sooner.
-            axes.annotate(number(bar.get_width()), bar.get_center(), in_layout=False, **look)
+            text.set(ha="center", va="center", in_layout=False)
     share_axis(axes)
     axes.set_ylim(len(bars.categories) - 0.45, -0.55)
     axes.set_ylabel("")
@@ -189,7 +190,7 @@ def legend(
     """A legend below all panels. palette: colour by label, drawn as dots or `bars`; lines: a dash
     by label, for reference lines; hollow, grey: what such a dot is.
     """
-    handles = []
+    handles: list[Patch | Line2D] = []
     for (label, colour), marker in zip(palette.items(), MARKERS * 3, strict=False):
         if bars:
             handles.append(Patch(facecolor=colour, label=label))
@@ -202,7 +203,7 @@ def legend(
         handles.append(_legend_dot(grey, COLOURS["grey"]))
     for label, dash in (lines or {}).items():
         handles.append(Line2D([], [], color=COLOURS["grey"], ls=dash, label=label))
-    longest = max((len(handle.get_label()) for handle in handles), default=1)
+    longest = max((len(str(handle.get_label())) for handle in handles), default=1)
     columns = max(1, min(len(handles), 4, 105 // (longest + 7)))
     n_lines = -(-len(handles) // columns)
     canvas = figure.figure
@@ -210,7 +211,7 @@ def legend(
     canvas.legend(handles=handles, loc="outside lower center", ncols=columns)
 
 
-def _legend_dot(label: str, colour: str, marker: str = "o", **look: str) -> Line2D:
+def _legend_dot(label: str, colour: str, marker: str = "o", **look: Any) -> Line2D:
     return Line2D([], [], color=colour, label=label, marker=marker, markersize=4.2, **look)
 
 
@@ -253,7 +254,8 @@ def show(figure: Figure | sns.FacetGrid, title: str, caption: str = "") -> None:
 def _picture(figure: Figure, title: str) -> bytes:
     """The figure under its title as a PNG."""
     lines = fill(title, 80)
-    figure.set_figheight(figure.get_figheight() + 0.18 * (lines.count("\n") + 1) * bool(title))
+    if title:
+        figure.set_figheight(figure.get_figheight() + 0.18 * (lines.count("\n") + 1))
     figure.suptitle(lines, x=0.01, ha="left", fontsize=9.5, fontweight="bold")
     figure.set_layout_engine("constrained")
     figure.set_dpi(PRINT)
@@ -261,9 +263,11 @@ def _picture(figure: Figure, title: str) -> bytes:
     canvas.draw()
     pixels = PIL.Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
     # A palette looks the same in a third of the bytes; this one keeps colours of a single dot too.
-    palette = {"method": PIL.Image.Quantize.MAXCOVERAGE, "dither": PIL.Image.Dither.NONE}
+    small = pixels.quantize(
+        256, method=PIL.Image.Quantize.MAXCOVERAGE, dither=PIL.Image.Dither.NONE
+    )
     png = BytesIO()
-    pixels.quantize(256, **palette).save(png, "png", dpi=(PRINT, PRINT))
+    small.save(png, "png", dpi=(PRINT, PRINT))
     return png.getvalue()
 
 

@@ -18,7 +18,8 @@ _SIGNS |= {sign: f"$\\{word}$" for sign, word in _MATHS.items()}
 
 def escaped(text: str) -> str:
     """A text in which every character is set as it stands; one that has no sign becomes "?"."""
-    return re.sub("[^\x00-\xff–—†‡…“”‘’∧≤≥→κΔ−]", "?", text).translate(str.maketrans(_SIGNS))
+    printable = re.sub("[^\x00-\xff–—†‡…“”‘’∧≤≥→κΔ−]", "?", text)
+    return "".join(_SIGNS.get(sign, sign) for sign in printable)
 
 
 def table(texts: pd.DataFrame, caption: str, notes: Sequence[str], name: str) -> str:

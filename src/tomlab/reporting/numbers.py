@@ -25,9 +25,11 @@ def number(value: Any) -> str:
         return ABSENT
     if isinstance(value, Integral) or not isinstance(value, Real):
         return {"True": "yes", "False": "no"}.get(str(value)) or format(value, ",")
-    if 0 < abs(value) < 0.0005:
-        return "< .001" if value > 0 else "> −.001"
-    digits = f"{value:z,.{3 if 0 < abs(value) < 0.01 else 2}f}"
+    share = float(value)
+    if 0 < abs(share) < 0.0005:
+        return "< .001" if share > 0 else "> −.001"
+    decimals = 3 if 0 < abs(share) < 0.01 else 2
+    digits = f"{share:z,.{decimals}f}"
     return re.sub(r"^(-?)0\.", r"\1.", digits).replace("-", "−")
 
 
@@ -111,7 +113,8 @@ def beside(paper: pd.DataFrame, run: pd.DataFrame, columns: Iterable[str]) -> pd
 def failing(rows: pd.DataFrame) -> list[str]:
     """One note for each check that published numbers in `rows` fail; none if all pass."""
     reasons = rows.loc[rows["mark"].eq(MARK), "reason"].value_counts(sort=False)
-    return [
-        f"{MARK} {n} published {'number fails' if n == 1 else 'numbers fail'} a check: {why}."
-        for why, n in reasons.items()
-    ]
+    notes = []
+    for reason, n in reasons.items():
+        numbers = "number fails" if n == 1 else "numbers fail"
+        notes.append(f"{MARK} {n} published {numbers} a check: {reason}.")
+    return notes

@@ -18,6 +18,7 @@ GATE_NOTES = [
     "§ does not pass; –§ was not asked with swapped options, so nobody knows.",
     "Guessing keeps .50 of answers; whoever always picks the same place keeps none.",
 ]
+APART = 0.02  # between two ways to read answers: from here on it is worth a table
 
 
 def laid_out(
@@ -124,8 +125,8 @@ def dot_panels(
 
 def row_line(axes: Axes, value: float, row: int, dash: str) -> None:
     """A thin vertical line across one row of a panel, such as what guessing gives there."""
-    colour = draw.COLOURS["grey"]
-    axes.vlines(value, row - 0.5, row + 0.5, colour, dash, linewidth=1)
+    ends = [row - 0.5, row + 0.5]
+    axes.plot([value, value], ends, color=draw.COLOURS["grey"], linestyle=dash, linewidth=1)
 
 
 def gate_table(
@@ -187,20 +188,20 @@ def differences_in_words(
 
 
 def released_rule_table(
-    scores: pd.DataFrame, index: Sequence[str], wording: Wording, apart_by: float = 0.02
+    scores: pd.DataFrame, index: Sequence[str], wording: Wording
 ) -> tables.Shown:
     """The shares right by our reading and by the released code's where they differ by more than
-    `apart_by`, saved as "…/released_rule". index: the columns whose values have a share each.
+    `APART`, saved as "…/released_rule". index: the columns whose values have a share each.
     """
     scores = scores.assign(released=scores["by_released_rule"].eq(True))
     shares = scores.groupby(list(index), sort=False).agg(
         ours=("score", "mean"), released=("released", "mean"), n=("score", "size")
     )
     gap = (shares["ours"] - shares["released"]).abs().round(3)
-    apart = shares[gap > apart_by].reset_index()
+    apart = shares[gap > APART].reset_index()
     if apart.empty:
         subjects = " and ".join(index[1:]).replace("question_type", "question")
-        limit = number(apart_by)
+        limit = number(APART)
         return tables.say(f"The two rules are within {limit} of each other for every {subjects}.")
     table = apart.rename(columns={"question_type": "question"}).set_index(["model", "method"])
     for rule in ("ours", "released"):

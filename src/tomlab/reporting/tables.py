@@ -20,7 +20,7 @@ from tomlab.paths import PACKAGE
 from tomlab.records.files import yaml_beside
 from tomlab.records.published import Wording
 from tomlab.reporting import latex
-from tomlab.reporting.numbers import ABSENT, NUMBER, cell, number
+from tomlab.reporting.numbers import ABSENT, cell, number
 
 NAMES = yaml_beside(__file__, "names.yaml")
 PLAIN = Wording("", {})
@@ -175,8 +175,9 @@ def wide(frame: pd.DataFrame, wording: Wording, rows: str | list[str], across: s
     rows = [rows] if isinstance(rows, str) else rows
     keys = [*rows, across]
     long = frame[keys].map(lambda key: key if isinstance(key, str) else number(key))
-    long["cell"] = [cell(*numbers) for numbers in frame[[*NUMBER[:3]]].values]
-    long["n"] = [counted(*counts, wording.groups) for counts in frame[["n", "n_groups"]].values]
+    long["cell"] = list(map(cell, frame["value"], frame["ci_low"], frame["ci_high"]))
+    counts = frame[["n", "n_groups"]].values
+    long["n"] = [counted(n, n_groups, wording.groups) for n, n_groups in counts]
     order = long[rows].drop_duplicates().set_index(rows).index
     columns = long[across].unique()
     spread = long.set_index(keys)[["cell", "n"]].unstack(across).reindex(order)
