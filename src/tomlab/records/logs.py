@@ -160,6 +160,9 @@ def _entries(
         for row in rows:
             if isinstance(row, LeftOut):
                 yield row
+            elif not isinstance(row.content, dict):
+                found = files.shown(row.content)
+                yield LeftOut(row.place, f"found {found}, expected an object")
             elif not repeated.holds(row):
                 yield _entry(row, known, fields)
         for row in repeated.late():
@@ -210,8 +213,6 @@ class _Repeated:
 
 def _entry(row: Row, known: dict, fields: dict[str, list]) -> Entry | LeftOut:
     """What a row says, or why it says nothing that can be read."""
-    if not isinstance(row.content, dict):
-        return LeftOut(row.place, f"found {files.shown(row.content)}, expected an object")
     told = {**known, "place": row.place}
     for name, places in fields.items():
         for parts in places:
