@@ -60,25 +60,30 @@ def asked(items, spec, store, method="0-shot", count=None, **options) -> pd.Data
 # The plan
 
 
-def test_methods_that_cannot_be_asked_are_left_out_with_a_sentence(items, capsys):
-    def reference(item, method, seed):
-        answers = bigtom.reference(item, method, seed)
-        return answers if method == "0-shot" else {"gold": answers["gold"]}
+def only_0_shot(member, of_others):
+    """BigToM with a function of the face that gives something else for other methods than 0-shot."""
 
-    def no_items_of_1_shot(rows, method):
-        return bigtom.asked(rows, method) if method == "0-shot" else rows[:0]
+    def function(first, method, *rest):
+        value = getattr(bigtom, member)(first, method, *rest)
+        return value if method == "0-shot" else of_others(value)
 
-    benchmark = SimpleNamespace(**{**vars(bigtom), "reference": reference})
-    questions = plan(benchmark, items, baseline(), list(CONDITIONS))
+    return SimpleNamespace(**{**vars(bigtom), member: function})
+
+
+def test_a_method_to_which_a_baseline_knows_no_answer_is_left_out_with_a_sentence(items, capsys):
+    gold_alone = only_0_shot("reference", lambda answers: {"gold": answers["gold"]})
+    questions = plan(gold_alone, items, baseline(), list(CONDITIONS))
     assert {question.method for question in questions} == {"0-shot"}
     message = "mine is left out of 1-shot: no omniscient answer to it is known\n"
     assert capsys.readouterr().out == message
 
-    benchmark = SimpleNamespace(**{**vars(bigtom), "asked": no_items_of_1_shot})
-    assert plan(benchmark, items, baseline(), list(CONDITIONS))
+
+def test_a_method_without_items_is_left_out_with_a_sentence(items, capsys):
+    without_items = only_0_shot("asked", lambda rows: rows[:0])
+    assert plan(without_items, items, baseline(), list(CONDITIONS))
     assert "1-shot is left out: it has no item to ask about" in capsys.readouterr().out
     with pytest.raises(InputError, match="1-shot is left out"):
-        plan(benchmark, items, baseline(), ["1-shot"])
+        plan(without_items, items, baseline(), ["1-shot"])
 
 
 def test_model_without_groups_is_asked_everything_by_each_method(items):
@@ -131,8 +136,9 @@ def test_a_second_group_of_a_cluster_is_of_another_level():
 @pytest.mark.parametrize("option", ["groups", "variants"])
 def test_unknown_method_is_named_with_those_there_are(items, option):
     spec = baseline(**{option: {"bigtom": {"2-shot": 1}}})
-    told = rf"models\.mine\.{option}\.bigtom: no method '2-shot'; .*0-s"
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(
+        InputError, match=rf"models\.mine\.{option}\.bigtom: no method '2-shot'; .*0-s"
+    ):
         plan(bigtom, items, spec, ["0-shot"])
     with pytest.raises(InputError, match=r"bigtom\.evaluation\.methods: no method '2-shot'"):
         plan(bigtom, items, baseline(), ["2-shot"])
@@ -162,9 +168,8 @@ def test_prompt_hash_tells_methods_and_own_prompts_apart(items, store, tmp_path)
         asked(items, spec, store, "1-shot"),
         asked(items, spec, store, replaced={"bigtom/instruction": str(own)}),
     ]
-    hashes = [table["prompt_hash"].unique().tolist() for table in tables]
-    assert [len(hashes_of_table) for hashes_of_table in hashes] == [1, 1, 1]
-    assert len(set(map(tuple, hashes))) == 3
+    assert [table["prompt_hash"].nunique() for table in tables] == [1, 1, 1]
+    assert pd.concat(tables)["prompt_hash"].nunique() == 3
 
 
 def test_two_cold_runs_write_the_same_bytes(items, tmp_path):
@@ -225,11 +230,12 @@ def test_nothing_to_ask_says_so(items, store):
 def test_too_many_errors_stop_the_run_and_keep_the_answers(items, faulty_server, store):
     spec = remote(faulty_server)
     faulty_server.script = [BROKEN, BROKEN]
-    told = r"bigtom, toy: 2 of 20 requests failed .*500.*max_error_share = 0\.05"
-    with pytest.raises(InputError, match=told):
-        asked(items, spec, store, count=20, limits=Limits(max_error_share=0.05))
+    message = r"bigtom, toy: 2 of 20 requests failed .*500.*max_error_share = 0\.05"
+    limits = Limits(max_error_share=0.05)
+    with pytest.raises(InputError, match=message):
+        asked(items, spec, store, count=20, limits=limits)
     faulty_server.asked.clear()
-    responses = asked(items, spec, store, count=20, limits=Limits(max_error_share=0.05))
+    responses = asked(items, spec, store, count=20, limits=limits)
     assert len(faulty_server.asked) == 2
     assert responses["error"].isna().all()
 
@@ -245,10 +251,6 @@ def test_errors_that_are_borne_are_rows_of_the_table_and_of_what_it_cost(
     assert "500" in failed["error"]
     assert pd.isna(failed["response"])
     assert bigtom.score(items, responses)["outcome"].value_counts()["error"] == 1
-    assert usage(responses, spec).loc["0-shot"].to_dict() == {
-        "answers": 5,
-        "failed": 1,
-        "prompt_tokens": 4 * PROMPT_TOKENS,
-        "completion_tokens": 4 * COMPLETION_TOKENS,
-        "list_price_usd": pytest.approx(4 * (2 * PROMPT_TOKENS + 10 * COMPLETION_TOKENS) / 1e6),
-    }
+    price = 4 * (2 * PROMPT_TOKENS + 10 * COMPLETION_TOKENS) / 1e6
+    expected = [5, 1, 4 * PROMPT_TOKENS, 4 * COMPLETION_TOKENS, pytest.approx(price)]
+    assert usage(responses, spec).loc["0-shot"].tolist() == expected
