@@ -61,29 +61,33 @@ def asked(items, spec, store, method="0-shot", count=None, **options) -> pd.Data
 
 
 def only_0_shot(member, of_others):
-    """BigToM with a function of the face that gives something else for other methods than 0-shot."""
+    """BigToM with a function of its face that gives `of_others` by any method but 0-shot."""
 
     def function(first, method, *rest):
-        value = getattr(bigtom, member)(first, method, *rest)
-        return value if method == "0-shot" else of_others(value)
+        return getattr(bigtom, member)(first, method, *rest) if method == "0-shot" else of_others
 
     return SimpleNamespace(**{**vars(bigtom), member: function})
 
 
-def test_a_method_to_which_a_baseline_knows_no_answer_is_left_out_with_a_sentence(items, capsys):
-    gold_alone = only_0_shot("reference", lambda answers: {"gold": answers["gold"]})
-    questions = plan(gold_alone, items, baseline(), list(CONDITIONS))
+@pytest.mark.parametrize(
+    ("member", "of_others", "reason"),
+    [
+        ("reference", {"gold": "a)"}, "mine is left out of 1-shot: no omniscient answer"),
+        ("asked", pd.DataFrame(), "1-shot is left out: it has no item to ask about"),
+    ],
+)
+def test_methods_that_cannot_be_asked_are_left_out_with_a_sentence(
+    member, of_others, reason, items, capsys
+):
+    benchmark = only_0_shot(member, of_others)
+    questions = plan(benchmark, items, baseline(), list(CONDITIONS))
     assert {question.method for question in questions} == {"0-shot"}
-    message = "mine is left out of 1-shot: no omniscient answer to it is known\n"
-    assert capsys.readouterr().out == message
+    assert reason in capsys.readouterr().out
 
 
-def test_a_method_without_items_is_left_out_with_a_sentence(items, capsys):
-    without_items = only_0_shot("asked", lambda rows: rows[:0])
-    assert plan(without_items, items, baseline(), list(CONDITIONS))
-    assert "1-shot is left out: it has no item to ask about" in capsys.readouterr().out
+def test_no_method_with_an_item_is_an_error(items):
     with pytest.raises(InputError, match="1-shot is left out"):
-        plan(without_items, items, baseline(), ["1-shot"])
+        plan(only_0_shot("asked", pd.DataFrame()), items, baseline(), ["1-shot"])
 
 
 def test_model_without_groups_is_asked_everything_by_each_method(items):
@@ -99,17 +103,17 @@ def test_more_questions_than_memory_holds_are_refused_before_they_are_made(items
 
 
 def test_groups_are_drawn_by_the_seed_and_few_are_among_many(items):
-    def drawn(rows: pd.DataFrame, seed: int) -> set[str]:
-        return {*by_group(plan(bigtom, rows, grouped(zero=2), ["0-shot"], seed=seed), "0-shot")}
+    def drawn(rows: pd.DataFrame, seed: int) -> frozenset[str]:
+        questions = plan(bigtom, rows, grouped(zero=2), ["0-shot"], seed=seed)
+        return frozenset(by_group(questions, "0-shot"))
 
     assert drawn(items, 3) == drawn(items[::-1], 3)
-    assert len({frozenset(drawn(items, seed)) for seed in range(10)}) > 1
+    assert len({drawn(items, seed) for seed in range(10)}) > 1
     questions = plan(bigtom, items, grouped(zero=4, one=2), list(CONDITIONS))
-    few = by_group(questions, "1-shot")
-    many = by_group(questions, "0-shot")
-    assert len(few) == 2
-    assert len(many) == 4
-    assert set(few) < set(many)
+    few = {*by_group(questions, "1-shot")}
+    many = {*by_group(questions, "0-shot")}
+    assert (len(few), len(many)) == (2, 4)
+    assert few < many
 
 
 def test_first_come_stories_of_as_many_sets_as_can_be_and_of_all_scenarios():
@@ -148,15 +152,15 @@ def test_unknown_method_is_named_with_those_there_are(items, option):
 
 
 def test_baseline_fills_a_table_of_responses(items, store):
-    spec = baseline()
-    questions = plan(bigtom, items, spec, list(CONDITIONS))
-    responses = asyncio.run(evaluate(bigtom, questions, spec, store=store))
+    questions = plan(bigtom, items, baseline(), list(CONDITIONS))
+    responses = asyncio.run(evaluate(bigtom, questions, baseline(), store=store))
     tidy.check(responses, "responses")
     assert len(responses) == 6 * sum(CONDITIONS.values())
     assert {*responses["model"]} == {"mine"}
     assert responses["error"].isna().all()
-    last = json.loads(responses["messages"].iloc[-1])
-    assert last == bigtom.messages(questions[-1].item, questions[-1].method)
+    last = questions[-1]
+    messages = json.loads(responses["messages"].iloc[-1])
+    assert messages == bigtom.messages(last.item, last.method)
 
 
 def test_prompt_hash_tells_methods_and_own_prompts_apart(items, store, tmp_path):
@@ -183,18 +187,17 @@ ENTRY = {"answer_tokens": {"bigtom": {"0-shot": None}}}
 
 
 @pytest.mark.parametrize(
-    ("entry", "limits", "sent"),
-    [({}, {"0-shot": 7}, 7), ({}, {"0-shot": None}, None), (ENTRY, {"0-shot": 7}, None)],
+    ("entry", "limit", "sent"), [({}, 7, 7), ({}, None, None), (ENTRY, 7, None)]
 )
 def test_users_limit_for_answers_is_sent_for_its_method_alone(
-    entry, limits, sent, items, faulty_server, store
+    entry, limit, sent, items, faulty_server, store
 ):
-    spec = remote(faulty_server, groups={"bigtom": {"0-shot": 1, "1-shot": 1}}, **entry)
     for method in CONDITIONS:
-        asked(items, spec, store, method, count=1, max_tokens=limits)
-    bodies = [question.body for question in faulty_server.asked]
+        spec = remote(faulty_server, **entry)
+        asked(items, spec, store, method, count=1, max_tokens={"0-shot": limit})
     usual = bigtom.METHODS["1-shot"].max_tokens
-    assert [body.get("max_tokens") for body in bodies] == [sent, usual]
+    limits = [question.body.get("max_tokens") for question in faulty_server.asked]
+    assert limits == [sent, usual]
 
 
 @pytest.mark.parametrize(("temperature", "apart"), [("protocol", False), (0, False), (0.7, True)])
@@ -214,9 +217,11 @@ def test_at_a_temperature_each_question_has_a_seed_of_its_own(
         asked(items, spec, store, count=4, seed=seed)
     first, again, other = seeds
     assert first == again
-    assert len(set(first)) == (4 if apart else 1)
-    assert not set(first) & set(other)
-    assert (set(first) == {3}) == (not apart)
+    assert not {*first} & {*other}
+    if apart:
+        assert len({*first}) == 4
+    else:
+        assert {*first} == {3}
 
 
 def test_nothing_to_ask_says_so(items, store):

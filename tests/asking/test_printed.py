@@ -76,16 +76,13 @@ def test_printed_text_is_confirmed_and_a_changed_one_is_not(prompt, root):
     assert confirmed("bigtom/labels", prompt.text) == ""
 
     words = max(re.split(r"\{.*?\}", prompt.text), key=len)
-    vowel = re.search("[aeiou]", words)[0]
-    changed = prompt.text.replace(words, words.replace(vowel, "y", 1))
+    changed = prompt.text.replace(words, re.sub("[aeiou]", "y", words, count=1))
     assert confirmed(prompt.name, changed) == ""
 
     # Quotes, line breaks and Markdown of a page.
     text = prompt.text.replace("'", "’").replace(" ", "\n", 3).replace("-", "\u2011")
     text = text.replace("fi", "ﬁ").replace("\n", "\r\n\r\n")
-    first, rest = text.split(maxsplit=1)
-    text = f"## {first} {rest}\n" if "{" in first else f"- **{first}** {rest}\u200b"
-    assert confirmed(prompt.name, text) == places
+    assert confirmed(prompt.name, f"## {text}\u200b\n") == places
 
 
 @PAPERS
@@ -135,13 +132,16 @@ def test_prompt_in_our_wording_says_where_the_printed_one_is():
 def test_simpletom_asks_word_for_word_as_app_g1_prints():
     example = between(paper("simpletom"), "G.1 PATCHING", "G.2 GUIDING")
     example = "Given the following" + example.partition("Given the following")[2]
-    story = between(example, "Story:", "Question:")
-    first, second = example.split("Question:")[1:]
-    question, *options = second.partition("What is")[0].split("(A)")
-    choices = [option.strip() for option in options[0].split("(B)")]
-    item = {"story": story.strip(), "question": question.strip(), "choices": choices}
-    asked = simpletom.messages(item | {"reminder": f"Question:{first}"}, "ms-remind")
-    assert normalised(asked[-1]["content"]) == normalised(example)
+    reminder, question = example.split("Question:")[1:]
+    question, first, second = re.split(r"\([AB]\)", question.partition("What is")[0])
+    item = {
+        "story": between(example, "Story:", "Question:").strip(),
+        "question": question.strip(),
+        "choices": [first.strip(), second.strip()],
+        "reminder": f"Question:{reminder}",
+    }
+    messages = simpletom.messages(item, "ms-remind")
+    assert normalised(messages[-1]["content"]) == normalised(example)
 
 
 # Prompts of a user
@@ -209,15 +209,12 @@ def test_hash_to_add_is_printed_with_the_placeholders(tmp_path, capsys):
 def test_responses_say_whose_words_were_sent(root):
     items = bigtom.read_released(DATA / "bigtom" / "bigtom.csv").head(25)
     spec = model_spec("mine", {"mine": {"provider": "baseline", "model": "random"}})
-
-    def wordings(method: str, replaced: dict) -> list[str]:
-        questions = evaluation.plan(bigtom, items, spec, [method])
-        asking = evaluation.evaluate(
-            bigtom, questions, spec, store=root / "s.sqlite", replaced=replaced
-        )
-        return [*asyncio.run(asking)["prompt_wording"].unique()]
-
-    assert wordings("0-shot", {}) == ["as printed, confirmed"]
-    assert wordings("1-shot", {}) == ["as printed, confirmed; our wording"]
     own = pasted(root, "bigtom/instruction", "Choose.")
-    assert wordings("0-shot", own) == ["other wording"]
+    wordings = []
+    for method, replaced in [("0-shot", {}), ("1-shot", {}), ("0-shot", own)]:
+        questions = evaluation.plan(bigtom, items, spec, [method])
+        options = {"store": root / "s.sqlite", "replaced": replaced}
+        responses = asyncio.run(evaluation.evaluate(bigtom, questions, spec, **options))
+        wordings += [*responses["prompt_wording"].unique()]
+    confirmed_wording = "as printed, confirmed"
+    assert wordings == [confirmed_wording, f"{confirmed_wording}; our wording", "other wording"]

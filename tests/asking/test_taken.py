@@ -103,17 +103,20 @@ def test_a_log_gets_the_verdicts_of_a_run_of_ours(benchmark, name, count):
     assert {*table["method"]} == {METHODS[benchmark.NAME]}
 
 
-def test_inspect_says_what_was_cut_off():
-    table = read_all(simpletom, LOGS / "inspect_simpletom.eval")
-    assert {*table["finish_reason"]} == {"stop", "length"}
-    assert table["finish_reason"].eq("length").equals(table["completion_tokens"].eq(20))
-
-
 @pytest.mark.parametrize("name", ["inspect_0.3.50_epochs.eval", "inspect_0.3.120_epochs.json"])
 def test_inspect_of_earlier_versions_with_thoughts_in_parts_and_epochs(name):
     table = read_all(bigtom, LOGS / name, model="")
     assert table["response"].str.startswith("Answer: a)").all()
     assert sorted(table["sample"]) == [0] * 5 + [1] * 5
+
+
+def test_inspect_says_what_was_cut_off():
+    table = read_all(simpletom, LOGS / "inspect_simpletom.eval")
+    assert (
+        table["finish_reason"]
+        .map({"stop": False, "length": True})
+        .equals(table["completion_tokens"].eq(20))
+    )
 
 
 def eee(text="a) x", **more):
@@ -260,27 +263,20 @@ def documented(name):
     return functions[name]
 
 
-def test_bigtoms_code_gives_verdicts_and_letters_that_mean_nothing(tmp_path):
+def test_bigtoms_code_gives_verdicts(tmp_path):
     items = ITEMS["bigtom"].query("variable == 'forward_belief' and initial_belief == 0")
-    folder = "0_forward_belief_true_belief"
-    name = "gpt-4_0.0_0shot_belief_true_belief_0_200.csv"
-    tables = {
-        f"conditions/{folder}/stories.csv": items[["story", "question", "answer", "reality"]],
-        f"results/{folder}/prediction_{name}": ["a) it"] * len(items),
-        f"results/{folder}/accuracy_{name}": ["True", *["False"] * (len(items) - 1)],
-    }
-    for place, table in tables.items():
-        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
-        pd.DataFrame(table).to_csv(tmp_path / place, sep=";", index=False, header=False)
-    for kind in ("accuracy", "prediction"):
-        table = documented("bigtom")(tmp_path / "results" / folder / f"{kind}_{name}")
-        table.to_csv(tmp_path / f"{kind}.csv", index=False)
-    table = read_all(bigtom, tmp_path / "accuracy.csv")
+    condition = "0_forward_belief_true_belief"
+    stories = tmp_path / "conditions" / condition / "stories.csv"
+    accuracy = tmp_path / "results" / condition / "accuracy_gpt-4_0.0_0shot_belief_0_200.csv"
+    verdict = pd.Series(["True", *["False"] * (len(items) - 1)])
+    columns = items[["story", "question", "answer", "reality"]]
+    for path, table in ((stories, columns), (accuracy, verdict)):
+        path.parent.mkdir(parents=True)
+        table.to_csv(path, sep=";", index=False, header=False)
+    documented("bigtom")(accuracy).to_csv(tmp_path / "bigtom.csv", index=False)
+    table = read_all(bigtom, tmp_path / "bigtom.csv")
     assert taken.scores(items, table)["score"].sum() == 1
     assert table["item_id"].tolist() == items["item_id"].tolist()
-    table, left_out = read(bigtom, tmp_path / "prediction.csv")
-    assert table.empty
-    assert len(left_out) == len(items)
 
 
 def test_omnitoms_code_gets_the_verdicts_of_a_run_of_ours(tmp_path):
@@ -484,12 +480,6 @@ def test_a_rerun_supersedes_failures_whichever_log_is_taken_first(take, folder, 
     assert table["error"].isna().all()
 
 
-@pytest.mark.parametrize("place", ["", "/proc/own"])
-def test_a_place_that_answers_cannot_go_to_is_named(place, take, capsys):
-    assert take(INSPECT, more=["--to", place]) == 1
-    assert (place or "--to") in capsys.readouterr().err
-
-
 def test_a_log_without_a_benchmark_is_an_error_that_names_the_option(capsys):
     assert answers.main(["take", str(INSPECT), "--to", "mine"]) == 1
     assert "--benchmark" in capsys.readouterr().err
@@ -593,8 +583,7 @@ def test_whatever_a_log_holds_it_is_read_or_refused(tmp_path_factory, field, pla
     log = SAMPLE | {place: value}
     if place not in SAMPLE:
         log = SAMPLE | {"samples": [SAMPLE["samples"][0] | {place: value}]}
-    (folder / "x.json").write_text(json.dumps(log), "utf-8")
-    for path in (lines, folder / "x.json"):
+    for path in (lines, jsonl(folder / "x.json", [log])):
         try:
             assert [*logs.read(path).entries]
         except InputError as error:
