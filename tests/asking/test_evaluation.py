@@ -10,8 +10,8 @@ import pytest
 
 from faulty_server import BROKEN, COMPLETION_TOKENS, PROMPT_TOKENS
 from tomlab.asking import evaluation
-from tomlab.asking.evaluation import Question, evaluate, plan, usage
-from tomlab.benchmarks import bigtom, simpletom
+from tomlab.asking.evaluation import Question, drawn, evaluate, plan, usage
+from tomlab.benchmarks import bigtom
 from tomlab.errors import InputError
 from tomlab.models.specs import Limits, ModelSpec, Reply, Response, model_spec
 from tomlab.paths import DATA
@@ -103,12 +103,12 @@ def test_more_questions_than_memory_holds_are_refused_before_they_are_made(items
 
 
 def test_groups_are_drawn_by_the_seed_and_few_are_among_many(items):
-    def drawn(rows: pd.DataFrame, seed: int) -> frozenset[str]:
+    def drawn_groups(rows: pd.DataFrame, seed: int) -> frozenset[str]:
         questions = plan(bigtom, rows, grouped(zero=2), ["0-shot"], seed=seed)
         return frozenset(by_group(questions, "0-shot"))
 
-    assert drawn(items, 3) == drawn(items[::-1], 3)
-    assert len({drawn(items, seed) for seed in range(10)}) > 1
+    assert drawn_groups(items, 3) == drawn_groups(items[::-1], 3)
+    assert len({drawn_groups(items, seed) for seed in range(10)}) > 1
     questions = plan(bigtom, items, grouped(zero=4, one=2), list(CONDITIONS))
     few = {*by_group(questions, "1-shot")}
     many = {*by_group(questions, "0-shot")}
@@ -116,25 +116,16 @@ def test_groups_are_drawn_by_the_seed_and_few_are_among_many(items):
     assert few < many
 
 
-def test_first_come_stories_of_as_many_sets_as_can_be_and_of_all_scenarios():
-    stories = simpletom.read_released(DATA / "simpletom" / "questions")
-    sets = stories["group_id"].nunique()
-    scenarios = stories["scenario"].nunique()
-    spec = baseline(groups={"simpletom": {"none": sets + scenarios}})
-    drawn = pd.DataFrame(q.item for q in plan(simpletom, stories, spec, ["none"]))
-    drawn = drawn.drop_duplicates("story_id", ignore_index=True)
-    assert sorted(drawn["group_id"].value_counts()) == [1] * (sets - scenarios) + [2] * scenarios
-    assert drawn["scenario"].value_counts().nunique() == 1
-
-
-def test_a_second_group_of_a_cluster_is_of_another_level():
-    items = bigtom.read_released(DATA / "bigtom" / "bigtom.csv")
-    number = items.groupby("group_id", sort=False).ngroup()
-    items = items[number < 40].assign(cluster=number // 4, level=number % 2)
-    some = SimpleNamespace(**{**vars(bigtom), "STRATA": ("cluster", "level")})
-    questions = plan(some, items, grouped(zero=20), ["0-shot"])
-    drawn = pd.DataFrame(q.item for q in questions).drop_duplicates("group_id")
-    assert drawn.groupby("cluster")["level"].agg(["size", "nunique"]).eq(2).all(axis=None)
+def test_first_come_groups_of_as_many_clusters_as_can_be_then_of_other_levels():
+    names = [f"g{n}" for n in range(40)]
+    levels = {"cluster": [n // 4 for n in range(40)], "level": [n % 2 for n in range(40)]}
+    groups = pd.DataFrame(levels, names).rename_axis("group_id")
+    order = drawn(groups.reset_index(), "group_id", ("cluster", "level"), 0)
+    first = groups.loc[order[:10]]
+    assert first["cluster"].nunique() == 10
+    assert [*first["level"][:8].value_counts()] == [4, 4]
+    of_cluster = groups.loc[order[:20]].groupby("cluster")["level"]
+    assert of_cluster.agg(["size", "nunique"]).eq(2).all(axis=None)
 
 
 @pytest.mark.parametrize("option", ["groups", "variants"])
