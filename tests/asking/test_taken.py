@@ -142,14 +142,25 @@ def failed_request(item, **more):
     return {"id": "b", "custom_id": item["item_id"], "response": None, "error": None, **more}
 
 
+def simpletom_output(**output):
+    """A line of SimpleToM's code, whose output is that of an endpoint."""
+    [*_, message] = bigtom.messages(BIGTOM[0], "0-shot")
+    llm_output = {"model": "claude", **output}
+    return {"prompt": message["content"], "id": BIGTOM[0]["item_id"], "llm_output": llm_output}
+
+
 EPOCHS = [{"metadata": {"stop_reason": "max_tokens", "epoch": n}} for n in "12"]
 TURNS = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "b) y"}]
 STRICT = {"evaluation_name": "t/strict", "metadata": {"filter": "strict"}}
 NO_FILTER = {"evaluation_name": "t/none", "metadata": {"filter": "none"}}
 TEXT = LINE["resps"][0][0]
-WITHOUT_FILTER = {name: value for name, value in LINE.items() if name != "filter"}
 WEIGHED = LINE | {"resps": [[["-1.5", "False"]], [["-2.5", "True"]]], "acc": 1.0}
 WEIGHED["arguments"] = {f"gen_args_{n}": {"arg_0": "prompt", "arg_1": f" {n}"} for n in (0, 1)}
+CHOICE = {"message": {"content": "a) x"}, "finish_reason": "stop"}
+OUTPUT = [
+    {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Perhaps b)."}]},
+    {"type": "message", "content": [{"type": "output_text", "text": "a) x"}]},
+]
 SERVER_ERROR = {"status_code": 500, "body": {"error": {"message": "Oh."}}}
 # By format: lines about one item, and what is read of them.
 FORMATS = {
@@ -181,8 +192,15 @@ FORMATS = {
         [LINE | {"filter": name, "filtered_resps": [name]} for name in ("strict", "flexible")],
         {"response": [TEXT]},
     ),
-    "lm-eval, before the field filter": ([WITHOUT_FILTER] * 2, {"response": [TEXT]}),
     "lm-eval, likelihoods": ([WEIGHED], {"response": [None], "verdict": [True]}),
+    "SimpleToM's code": (
+        [
+            simpletom_output(content=[{"text": "a) x"}], usage={"input_tokens": 5}),
+            simpletom_output(choices=[CHOICE], usage={"prompt_tokens": 5}),
+            simpletom_output(output=OUTPUT, status="completed", usage={"input_tokens": 5}),
+        ],
+        {"response": ["a) x"] * 3, "prompt_tokens": [5] * 3},
+    ),
     "results of a batch": (
         [
             failed_request(BIGTOM[0], error={"code": "expired", "message": "It expired."}),
@@ -221,38 +239,6 @@ def test_fantoms_code_gets_the_verdicts_of_a_run_of_ours(tmp_path):
     table = read_all(fantom, path, items=items, method="short")
     assert len(table) == len(rows)
     assert fantom.score(items, table, embedder=None)["score"].eq(1).all()
-
-
-def endpoints(text):
-    """An answer as three endpoints give it."""
-    summary = [{"type": "summary_text", "text": "Perhaps (B)."}]
-    output = [
-        {"id": "rs_1", "type": "reasoning", "summary": summary, "content": None},
-        {"id": "msg_1", "type": "message", "content": [{"type": "output_text", "text": text}]},
-    ]
-    choice = {"message": {"content": text}, "finish_reason": "stop"}
-    usage = {"input_tokens": 5, "output_tokens": 3}
-    return [
-        {"content": [{"text": text}], "stop_reason": "end_turn", "usage": usage},
-        {"choices": [choice], "usage": {"prompt_tokens": 5}},
-        {"output": output, "status": "completed", "usage": usage, "error": None},
-    ]
-
-
-def test_simpletoms_code_gets_the_verdicts_of_a_run_of_ours(tmp_path):
-    items = ITEMS["simpletom"]
-    texts = texts_of(simpletom)
-    rows = []
-    for number, item in enumerate(items.to_dict("records")):
-        output = endpoints(texts[item["item_id"]])[number % 3]
-        prompt = simpletom.messages(item, "none")[1]["content"]
-        llm_output = {"model": "claude", **output}
-        rows.append({"prompt": prompt, "id": item["item_id"], "llm_output": llm_output})
-    table = read_all(simpletom, jsonl(tmp_path / "stories.jsonl", rows), model="")
-    assert {*table["model"]} == {"claude"}
-    assert {*table["prompt_tokens"]} == {5}
-    scores = simpletom.score(items, table)
-    pd.testing.assert_frame_equal(verdicts(scores), our_verdicts(simpletom))
 
 
 def documented(name):
