@@ -202,9 +202,10 @@ def _responses(
 
 def _of_one_model(responses: pd.DataFrame, path: Path, model: str) -> pd.DataFrame:
     """The responses of the model that was named, where a log has several."""
-    is_named = responses["log_model"].isin(["", model]) if model else responses["log_model"].notna()
-    if is_named.any():
-        responses = responses[is_named]
+    if model:
+        is_named = responses["log_model"].isin(["", model])
+        if is_named.any():
+            responses = responses[is_named]
     names = sorted(responses["model"].unique())
     if len(names) > 1 or "" in names:
         raise InputError(f"{path}: found the models {names}, expected --model to name one")

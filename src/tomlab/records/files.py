@@ -261,11 +261,11 @@ def _checks_of_pairs(form: pa.DataFrameSchema, table: pd.DataFrame) -> list[Chec
     for name, column in form.columns.items():
         rule = column.metadata or {}
         if "by" in rule:
-            checks.append(fitting(name, rule["by"], rule["allowed"]))
+            checks.append(_fitting(name, rule["by"], rule["allowed"]))
         kind = rule.get("kind")
         if kind:
             first_kind = table.drop_duplicates(name).set_index(name)[kind]
-            checks.append(fitting(kind, name, {value: [of] for value, of in first_kind.items()}))
+            checks.append(_fitting(kind, name, {value: [of] for value, of in first_kind.items()}))
     return checks
 
 
@@ -347,7 +347,7 @@ def person_kind() -> pa.Column:
     return text(r"human|llm:\S+", "human or llm:<model>")
 
 
-def fitting(name: str, by: str, allowed: Mapping[str, Collection]) -> Check:
+def _fitting(name: str, by: str, allowed: Mapping[str, Collection]) -> Check:
     """A check that a column holds what is allowed for the value of another column of its row."""
 
     def faults(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:

@@ -316,17 +316,19 @@ def _kind(path: Path, rows: Sequence[Row | LeftOut]) -> str:
     fields_of = {name: kind["known_by"] for name, kind in KINDS.items() if "known_by" in kind}
     for row in rows:
         if isinstance(row, Row) and isinstance(row.content, dict):
-            for name, fields in fields_of.items():
-                if row.content.keys() >= set(fields):
+            for name, known_by in fields_of.items():
+                if row.content.keys() >= set(known_by):
                     return name
     if not rows:
         raise InputError(f"{path}: found no answer in it")
     place, content = rows[0]
     if isinstance(rows[0], LeftOut):
         raise InputError(f"{path}: {place}: {content}")
-    found = sorted(content) if isinstance(content, dict) else files.shown(content)
-    kinds = [f"{', '.join(sorted(fields))} ({name})" for name, fields in fields_of.items()]
-    raise InputError(f"{path}: {place}: found fields {found}, expected those of {'; '.join(kinds)}")
+    fields = sorted(content) if isinstance(content, dict) else files.shown(content)
+    kinds = [f"{', '.join(sorted(names))} ({kind})" for kind, names in fields_of.items()]
+    raise InputError(
+        f"{path}: {place}: found fields {fields}, expected those of {'; '.join(kinds)}"
+    )
 
 
 def _inspect(path: Path) -> _Rows:
