@@ -12,6 +12,8 @@ from tomlab.asking import evaluation, likelihood
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.models.specs import model_spec
 from tomlab.paths import DATA
+from tomlab.reporting import gate
+from tomlab.scoring.variants import variants
 
 METHODS = {
     bigtom: "likelihood",
@@ -121,6 +123,14 @@ def test_a_model_is_asked_as_its_entry_says_and_likelihoods_in_one_way(ask_by, m
     questions = evaluation.plan(bigtom, items_of(bigtom), spec(ask_by=ask_by), both, **options)
     assert {q.method for q in questions} == methods
     assert {q.asked_as for q in questions if q.method == "likelihood"} <= {""}
+
+
+def test_the_gate_does_not_ask_for_an_order_where_no_options_are_shown():
+    items = items_of(bigtom)
+    first = answers(bigtom, items, lambda _, parts: [options[0] for _, options in parts])
+    scores = bigtom.score(items, first)
+    shares = gate.gate(scores, items, variants(scores, items, "group_id"), "group_id")
+    assert gate.stopped(shares, "model", "likelihood").empty
 
 
 def test_twins_are_held_against_stories_that_were_asked_in_the_same_way():
