@@ -17,23 +17,18 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("run:\n  seed: [0\nmodels: {}\n", ".*line 3"),
+        ("models:\n  mine: {api_key_env: sk-proj-Zq8vT4mW1nXc7bLs, [\n", ".*line 3"),
         ('run: !!int "x"\n', "invalid literal for int"),
         ("run: !!python/name:os.system\n", "could not determine a constructor .* in line 1"),
     ],
-    ids=["form", "number", "Python"],
+    ids=["form", "a key, which is not quoted", "number", "Python"],
 )
-def test_value_that_yaml_cannot_be_made_of_is_named(text, said, file):
+def test_value_that_yaml_cannot_be_made_of_is_named(text, message, file):
     file.write_text(text)
-    with pytest.raises(InputError, match=rf"params\.yaml: not YAML: .*{said}"):
-        params.load(file)
-
-
-def test_faulty_line_is_not_quoted_for_a_key_may_stand_there(file):
-    file.write_text("models:\n  mine: {api_key_env: sk-proj-Zq8vT4mW1nXc7bLs, [\n")
-    with pytest.raises(InputError, match=r"params\.yaml: not YAML: .* in line 3") as caught:
+    with pytest.raises(InputError, match=rf"params\.yaml: not YAML: .*{message}") as caught:
         params.load(file)
     assert "Zq8v" not in str(caught.value)
 
@@ -70,10 +65,10 @@ class _Outer(BaseModel, extra="forbid"):
     parts: list[_Inner]
 
 
-def test_what_pydantic_finds_is_said_with_place_found_and_expected():
-    given = {"parts": [{"words": ["a"]}, {"size": "x", "words": ["a", "b"]}], "more": ""}
+def test_what_pydantic_refuses_is_a_sentence_with_place_and_value():
+    content = {"parts": [{"words": ["a"]}, {"size": "x", "words": ["a", "b"]}], "more": ""}
     with pytest.raises(ValidationError) as caught:
-        _Outer.model_validate(given)
+        _Outer.model_validate(content)
     assert [params.complaint(case) for case in caught.value.errors()] == [
         "field parts.0.size: found nothing, expected a value",
         "field parts.0.words: found ['a'], List should have at least 2 items after validation, not 1",

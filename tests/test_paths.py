@@ -19,21 +19,11 @@ def test_a_file_and_a_folder_are_there(tmp_path):
         assert paths.user_path(path) == paths.there(str(path)) == path
 
 
-@pytest.mark.parametrize(
-    "name", ["none", "loop", "closed/mine.csv", "x" * 5000, "nul\0", "~nobody-here/x"]
-)
-def test_path_at_which_nothing_can_be_found_is_an_input_error(tmp_path, name):
-    (tmp_path / "mine.csv").touch()
+@pytest.mark.parametrize("name", ["none", "loop", "x" * 5000, "nul\0", "~nobody-here/x"])
+def test_path_at_which_there_is_nothing_is_an_input_error(tmp_path, name):
     (tmp_path / "loop").symlink_to("loop")
-    (tmp_path / "closed").mkdir(mode=0)
-    mine = os.geteuid()
-    if mine == 0:  # whom no folder's mode stops
-        os.seteuid(65534)
-    try:
-        with pytest.raises(InputError, match="no such file or folder") as caught:
-            paths.user_path(name if name.startswith("~") else tmp_path / name)
-    finally:
-        os.seteuid(mine)
+    with pytest.raises(InputError, match="no such file or folder") as caught:
+        paths.user_path(name if name.startswith("~") else tmp_path / name)
     assert len(str(caught.value)) < 500
 
 
@@ -44,21 +34,15 @@ def seen_from(folder, **environment):
     """What the package takes for root and store, and where a path out of the repository leads."""
     code = "from tomlab import paths as p\n"
     code += "print(p.ROOT, p.RESPONSE_STORE, p.from_root('../mine').resolve(), sep='\\n')"
-    told = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env={**{n: v for n, v in os.environ.items() if n != "TOMLAB_ROOT"}, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return [Path(line) for line in told.stdout.splitlines()]
+    inherited = {name: value for name, value in os.environ.items() if name != "TOMLAB_ROOT"}
+    options = {"cwd": folder, "env": inherited | environment, "text": True}
+    printed = subprocess.check_output([sys.executable, "-c", code], **options)
+    return [Path(line) for line in printed.splitlines()]
 
 
-@pytest.mark.parametrize("place", ["standalone/tmpabc"])
-def test_in_the_copy_of_an_experiment_answers_are_kept_in_the_workspace(tmp_path, place):
+def test_in_the_copy_of_an_experiment_answers_go_to_the_workspace(tmp_path):
     tmp_path = tmp_path.resolve()
-    copy = tmp_path / ".dvc" / "tmp" / "exps" / place
+    copy = tmp_path / ".dvc" / "tmp" / "exps" / "standalone" / "tmpabc"
     (copy / ".dvc").mkdir(parents=True)
     (copy / "notebooks").mkdir()
     outside = [tmp_path / ".responses" / "store.sqlite", tmp_path.parent / "mine"]
@@ -67,9 +51,9 @@ def test_in_the_copy_of_an_experiment_answers_are_kept_in_the_workspace(tmp_path
     assert seen_from(tmp_path / ".dvc", TOMLAB_ROOT=str(copy)) == [copy, *outside]
 
 
-def test_elsewhere_the_root_is_the_package_s_own(tmp_path):
-    own = Path(paths.__file__).resolve().parents[2]
-    assert seen_from(tmp_path)[:2] == [own, own / ".responses" / "store.sqlite"]
+def test_elsewhere_the_root_is_the_packages(tmp_path):
+    root = Path(paths.__file__).resolve().parents[2]
+    assert seen_from(tmp_path)[:2] == [root, root / ".responses" / "store.sqlite"]
 
 
 # A notebook run by hand
@@ -124,12 +108,13 @@ def run_by_hand(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     printed = []
 
+    def note(message: dict) -> None:
+        printed.append(message["content"].get("text", ""))
+
     def run(code: str) -> str:
         manager, client = start_new_kernel(kernel_name="python3", cwd=str(tmp_path))
         try:
-            reply = client.execute_interactive(
-                code, output_hook=lambda m: printed.append(m["content"].get("text", ""))
-            )
+            reply = client.execute_interactive(code, output_hook=note)
         finally:
             client.stop_channels()
             manager.shutdown_kernel(now=True)
@@ -144,11 +129,11 @@ def files_in(folder):
 
 
 def test_importing_in_a_kernel_reads_and_writes_nothing(run_by_hand, tmp_path):
-    (tmp_path / "results" / "raw").mkdir(parents=True)
-    (tmp_path / "results" / "raw" / "mine.csv").write_text("mine")
-    before = files_in(tmp_path)
+    raw = tmp_path / "results" / "raw"
+    raw.mkdir(parents=True)
+    (raw / "mine.csv").write_text("mine")
     assert run_by_hand(WATCHED).strip() == "[]"
-    assert files_in(tmp_path) == before
+    assert files_in(tmp_path) == {"results/raw/mine.csv"}
     assert not (tmp_path / "results" / "scratch").exists()
 
 
@@ -160,11 +145,8 @@ def test_a_notebook_run_by_hand_reads_the_results_and_says_where_it_writes(run_b
     assert "as the pipeline wrote it" in printed
     assert printed.count("results/scratch") == 1
     scratch = files_in(tmp_path / "results" / "scratch")
-    assert {"tables/bigtom/table1.csv", "judges/bigtom/table2.csv", "docs/metrics/one.json"} <= (
-        scratch
-    )
-    others = {name for name in files_in(tmp_path) if not name.startswith("results/scratch/")}
-    assert others == {
-        "results/raw/bigtom/templates.parquet",
-        *(f"mine/table3.{kind}" for kind in ("csv", "html", "tex")),
-    }
+    written = {"tables/bigtom/table1.csv", "judges/bigtom/table2.csv", "docs/metrics/one.json"}
+    assert written <= scratch
+    others = files_in(tmp_path) - {f"results/scratch/{name}" for name in scratch}
+    mine = {f"mine/table3.{kind}" for kind in ("csv", "html", "tex")}
+    assert others == mine | {"results/raw/bigtom/templates.parquet"}

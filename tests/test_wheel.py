@@ -15,7 +15,7 @@ from simpletom_stories import OATS
 from tomlab.benchmarks import bigtom
 from tomlab.paths import DATA, ROOT
 
-RELEASED = ROOT / "../shared/datasets"
+RELEASED = (ROOT / "../shared/datasets").resolve()
 # Each benchmark's face on a released file, answered rightly; then answers that take an encoder.
 FACES = """
 import importlib
@@ -68,44 +68,55 @@ def python(tmp_path_factory) -> Path:
     build = (sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
     assert run(*build, cwd=ROOT).returncode == 0
     [wheel] = folder.glob("*.whl")
-    uv, own = shutil.which("uv"), folder / "venv" / "bin" / "python"
-    run(sys.executable, "-m", "venv", *(["--without-pip"] if uv else []), folder / "venv")
-    pip = (uv, "pip", "install", "--python", own) if uv else (own, "-m", "pip", "install")
-    if (tried := run(*pip, "--quiet", "--no-deps", "pyyaml")).returncode:
-        pytest.skip(f"no package registry: {tried.stderr[-200:]}")
+    interpreter = folder / "venv" / "bin" / "python"
+    uv = shutil.which("uv")
+    options = ["--without-pip"] if uv else []
+    run(sys.executable, "-m", "venv", *options, folder / "venv")
+    pip = [uv, "pip"] if uv else [interpreter, "-m", "pip"]
+    pip += ["install", "--python", interpreter] if uv else ["install"]
+    pyyaml = run(*pip, "--quiet", "--no-deps", "pyyaml")
+    if pyyaml.returncode:
+        pytest.skip(f"no package registry: {pyyaml.stderr[-200:]}")
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     pins = folder / "pins.txt"
     pins.write_text("\n".join(re.findall(r"^([^\s#-][^\\\n]*?) *\\?$", lock, re.MULTILINE)))
     # Nothing is built.
-    made = run(*pip, "--quiet", "--only-binary", ":all:", "-c", pins, wheel)
-    assert made.returncode == 0, made.stderr
-    return own
+    installed = run(*pip, "--quiet", "--only-binary", ":all:", "-c", pins, wheel)
+    assert installed.returncode == 0, installed.stderr
+    return interpreter
 
 
 @pytest.fixture
 def sources(tmp_path) -> dict[str, tuple[str, str]]:
     """A released file of each benchmark, or one in its format, and a method."""
-    templates, stories = RELEASED / "bigtom/bigtom.csv", RELEASED / "omnitom/gold_sample.jsonl"
-    fantom, simpletom = tmp_path / "fantom.json", tmp_path / "simpletom"
+    fantom = tmp_path / "fantom.json"
     fantom.write_text(json.dumps([question_set()]))
+    simpletom = tmp_path / "simpletom"
     questions = {"mental-state-qa": "aware", "behavior-qa": "action", "judgment-qa": "judge"}
     for config, end in questions.items():
+        row = {
+            "id": f"{OATS['story_id']}_{end}",
+            "story": OATS["key_information"],
+            "question": "Which?",
+            "scenario_name": OATS["scenario"],
+            "answerKey": "B",
+            "choices": {"text": ["This", "That"], "label": ["A", "B"]},
+        }
         (simpletom / config).mkdir(parents=True)
-        row = {"id": f"{OATS['story_id']}_{end}", "story": OATS["key_information"]}
-        row |= {"question": "Which?", "scenario_name": OATS["scenario"], "answerKey": "B"}
-        row |= {"choices": {"text": ["This", "That"], "label": ["A", "B"]}}
         (simpletom / config / "test.jsonl").write_text(json.dumps(row))
-    if not RELEASED.is_dir():
-        templates, stories = DATA / "bigtom/bigtom.csv", DATA / "omnitom/stories.jsonl"
-    found = {"bigtom": (templates, "0-shot"), "fantom": (fantom, "full")}
-    found |= {"omnitom": (stories, "stage2-L3"), "simpletom": (simpletom, "none")}
-    return {name: (str(path.resolve()), method) for name, (path, method) in found.items()}
+    folder, stories = (RELEASED, "gold_sample") if RELEASED.is_dir() else (DATA, "stories")
+    return {
+        "bigtom": (str(folder / "bigtom/bigtom.csv"), "0-shot"),
+        "fantom": (str(fantom), "full"),
+        "omnitom": (str(folder / f"omnitom/{stories}.jsonl"), "stage2-L3"),
+        "simpletom": (str(simpletom), "none"),
+    }
 
 
 def test_the_four_faces_work_without_extras_and_without_the_repository(python, sources, tmp_path):
-    found = run(python, "-I", "-c", FACES, json.dumps(sources), cwd=tmp_path)
-    assert found.returncode == 0, found.stderr
-    means = json.loads(found.stdout)
+    process = run(python, "-I", "-c", FACES, json.dumps(sources), cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
+    means = json.loads(process.stdout)
     assert {name: means[name] for name in sources} == {key: [1, True] for key in sources}
     assert means["root"] == str(tmp_path.resolve())
     # Extracted tables are compared by an encoder, which comes with the repository alone.
@@ -122,24 +133,24 @@ def test_the_readme_s_three_functions_do_what_they_say(python, sources, tmp_path
     items = bigtom.read_released(sources["bigtom"][0])
     answers = items[["item_id"]].assign(model="m", method="0-shot", response="Answer: a)")
     answers.to_csv(tmp_path / "answers.csv")
-    told = "\nprint(len(items), len(scores), len(bigtom.metrics(scores)) > 10)"
-    found = run(python, "-I", "-c", f"{snippet}{told}", cwd=tmp_path)
-    assert found.returncode == 0, found.stderr
-    assert found.stdout.split() == [str(len(items)), str(len(answers)), "True"]
+    shown = "\nprint(len(items), len(scores), len(bigtom.metrics(scores)) > 10)"
+    process = run(python, "-I", "-c", f"{snippet}{shown}", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.split() == [str(len(items)), str(len(answers)), "True"]
     if RELEASED.is_dir():
         assert f"# {len(items):,} items" in snippet
 
 
 @pytest.mark.parametrize(
-    ("call", "named"),
+    ("call", "message"),
     [
         ("simpletom.read_released('allenai/SimpleToM')", "datasets.*extra `compendium`"),
         ("embeddings.embed(['a'], spec)", "openai.*extra `embedded`"),
     ],
 )
-def test_what_takes_an_extra_names_it(python, tmp_path, call, named):
+def test_what_takes_an_extra_names_it(python, tmp_path, call, message):
     code = "from tomlab.benchmarks import simpletom\nfrom tomlab.scoring import embeddings\n"
     code += "from tomlab.models.specs import OpenAIModel\n"
     code += "spec = OpenAIModel(name='m', provider='openai', model='m')\n"
-    found = run(python, "-I", "-c", code + call, cwd=tmp_path)
-    assert re.search(f"InputError: .*{named}", found.stderr)
+    process = run(python, "-I", "-c", code + call, cwd=tmp_path)
+    assert re.search(f"InputError: .*{message}", process.stderr)

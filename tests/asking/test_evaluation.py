@@ -10,8 +10,8 @@ import pytest
 
 from faulty_server import BROKEN, COMPLETION_TOKENS, PROMPT_TOKENS
 from tomlab.asking import evaluation
-from tomlab.asking.evaluation import Question, evaluate, plan, usage
-from tomlab.benchmarks import bigtom, simpletom
+from tomlab.asking.evaluation import Question, drawn, evaluate, plan, usage
+from tomlab.benchmarks import bigtom
 from tomlab.errors import InputError
 from tomlab.models.specs import Limits, ModelSpec, Reply, Response, model_spec
 from tomlab.paths import DATA
@@ -60,25 +60,34 @@ def asked(items, spec, store, method="0-shot", count=None, **options) -> pd.Data
 # The plan
 
 
-def test_methods_that_cannot_be_asked_are_left_out_with_a_sentence(items, capsys):
-    def reference(item, method, seed):
-        answers = bigtom.reference(item, method, seed)
-        return answers if method == "0-shot" else {"gold": answers["gold"]}
+def only_0_shot(member, of_others):
+    """BigToM with a function of its face that gives `of_others` by any method but 0-shot."""
 
-    def no_items_of_1_shot(rows, method):
-        return bigtom.asked(rows, method) if method == "0-shot" else rows[:0]
+    def function(first, method, *rest):
+        return getattr(bigtom, member)(first, method, *rest) if method == "0-shot" else of_others
 
-    benchmark = SimpleNamespace(**{**vars(bigtom), "reference": reference})
+    return SimpleNamespace(**{**vars(bigtom), member: function})
+
+
+@pytest.mark.parametrize(
+    ("member", "of_others", "reason"),
+    [
+        ("reference", {"gold": "a)"}, "mine is left out of 1-shot: no omniscient answer"),
+        ("asked", pd.DataFrame(), "1-shot is left out: it has no item to ask about"),
+    ],
+)
+def test_methods_that_cannot_be_asked_are_left_out_with_a_sentence(
+    member, of_others, reason, items, capsys
+):
+    benchmark = only_0_shot(member, of_others)
     questions = plan(benchmark, items, baseline(), list(CONDITIONS))
     assert {question.method for question in questions} == {"0-shot"}
-    message = "mine is left out of 1-shot: no omniscient answer to it is known\n"
-    assert capsys.readouterr().out == message
+    assert reason in capsys.readouterr().out
 
-    benchmark = SimpleNamespace(**{**vars(bigtom), "asked": no_items_of_1_shot})
-    assert plan(benchmark, items, baseline(), list(CONDITIONS))
-    assert "1-shot is left out: it has no item to ask about" in capsys.readouterr().out
+
+def test_no_method_with_an_item_is_an_error(items):
     with pytest.raises(InputError, match="1-shot is left out"):
-        plan(benchmark, items, baseline(), ["1-shot"])
+        plan(only_0_shot("asked", pd.DataFrame()), items, baseline(), ["1-shot"])
 
 
 def test_model_without_groups_is_asked_everything_by_each_method(items):
@@ -94,45 +103,37 @@ def test_more_questions_than_memory_holds_are_refused_before_they_are_made(items
 
 
 def test_groups_are_drawn_by_the_seed_and_few_are_among_many(items):
-    def drawn(rows: pd.DataFrame, seed: int) -> set[str]:
-        return {*by_group(plan(bigtom, rows, grouped(zero=2), ["0-shot"], seed=seed), "0-shot")}
+    def drawn_groups(rows: pd.DataFrame, seed: int) -> frozenset[str]:
+        questions = plan(bigtom, rows, grouped(zero=2), ["0-shot"], seed=seed)
+        return frozenset(by_group(questions, "0-shot"))
 
-    assert drawn(items, 3) == drawn(items[::-1], 3)
-    assert len({frozenset(drawn(items, seed)) for seed in range(10)}) > 1
+    assert drawn_groups(items, 3) == drawn_groups(items[::-1], 3)
+    assert len({drawn_groups(items, seed) for seed in range(10)}) > 1
     questions = plan(bigtom, items, grouped(zero=4, one=2), list(CONDITIONS))
-    few = by_group(questions, "1-shot")
-    many = by_group(questions, "0-shot")
-    assert len(few) == 2
-    assert len(many) == 4
-    assert set(few) < set(many)
+    few = {*by_group(questions, "1-shot")}
+    many = {*by_group(questions, "0-shot")}
+    assert (len(few), len(many)) == (2, 4)
+    assert few < many
 
 
-def test_first_come_stories_of_as_many_sets_as_can_be_and_of_all_scenarios():
-    stories = simpletom.read_released(DATA / "simpletom" / "questions")
-    sets = stories["group_id"].nunique()
-    scenarios = stories["scenario"].nunique()
-    spec = baseline(groups={"simpletom": {"none": sets + scenarios}})
-    drawn = pd.DataFrame(q.item for q in plan(simpletom, stories, spec, ["none"]))
-    drawn = drawn.drop_duplicates("story_id", ignore_index=True)
-    assert sorted(drawn["group_id"].value_counts()) == [1] * (sets - scenarios) + [2] * scenarios
-    assert drawn["scenario"].value_counts().nunique() == 1
-
-
-def test_a_second_group_of_a_cluster_is_of_another_level():
-    items = bigtom.read_released(DATA / "bigtom" / "bigtom.csv")
-    number = items.groupby("group_id", sort=False).ngroup()
-    items = items[number < 40].assign(cluster=number // 4, level=number % 2)
-    some = SimpleNamespace(**{**vars(bigtom), "STRATA": ("cluster", "level")})
-    questions = plan(some, items, grouped(zero=20), ["0-shot"])
-    drawn = pd.DataFrame(q.item for q in questions).drop_duplicates("group_id")
-    assert drawn.groupby("cluster")["level"].agg(["size", "nunique"]).eq(2).all(axis=None)
+def test_first_come_groups_of_as_many_clusters_as_can_be_then_of_other_levels():
+    names = [f"g{n}" for n in range(40)]
+    levels = {"cluster": [n // 4 for n in range(40)], "level": [n % 2 for n in range(40)]}
+    groups = pd.DataFrame(levels, names).rename_axis("group_id")
+    order = drawn(groups.reset_index(), "group_id", ("cluster", "level"), 0)
+    first = groups.loc[order[:10]]
+    assert first["cluster"].nunique() == 10
+    assert [*first["level"][:8].value_counts()] == [4, 4]
+    of_cluster = groups.loc[order[:20]].groupby("cluster")["level"]
+    assert of_cluster.agg(["size", "nunique"]).eq(2).all(axis=None)
 
 
 @pytest.mark.parametrize("option", ["groups", "variants"])
 def test_unknown_method_is_named_with_those_there_are(items, option):
     spec = baseline(**{option: {"bigtom": {"2-shot": 1}}})
-    told = rf"models\.mine\.{option}\.bigtom: no method '2-shot'; .*0-s"
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(
+        InputError, match=rf"models\.mine\.{option}\.bigtom: no method '2-shot'; .*0-s"
+    ):
         plan(bigtom, items, spec, ["0-shot"])
     with pytest.raises(InputError, match=r"bigtom\.evaluation\.methods: no method '2-shot'"):
         plan(bigtom, items, baseline(), ["2-shot"])
@@ -142,15 +143,15 @@ def test_unknown_method_is_named_with_those_there_are(items, option):
 
 
 def test_baseline_fills_a_table_of_responses(items, store):
-    spec = baseline()
-    questions = plan(bigtom, items, spec, list(CONDITIONS))
-    responses = asyncio.run(evaluate(bigtom, questions, spec, store=store))
+    questions = plan(bigtom, items, baseline(), list(CONDITIONS))
+    responses = asyncio.run(evaluate(bigtom, questions, baseline(), store=store))
     tidy.check(responses, "responses")
     assert len(responses) == 6 * sum(CONDITIONS.values())
     assert {*responses["model"]} == {"mine"}
     assert responses["error"].isna().all()
-    last = json.loads(responses["messages"].iloc[-1])
-    assert last == bigtom.messages(questions[-1].item, questions[-1].method)
+    last = questions[-1]
+    messages = json.loads(responses["messages"].iloc[-1])
+    assert messages == bigtom.messages(last.item, last.method)
 
 
 def test_prompt_hash_tells_methods_and_own_prompts_apart(items, store, tmp_path):
@@ -162,9 +163,8 @@ def test_prompt_hash_tells_methods_and_own_prompts_apart(items, store, tmp_path)
         asked(items, spec, store, "1-shot"),
         asked(items, spec, store, replaced={"bigtom/instruction": str(own)}),
     ]
-    hashes = [table["prompt_hash"].unique().tolist() for table in tables]
-    assert [len(hashes_of_table) for hashes_of_table in hashes] == [1, 1, 1]
-    assert len(set(map(tuple, hashes))) == 3
+    assert [table["prompt_hash"].nunique() for table in tables] == [1, 1, 1]
+    assert pd.concat(tables)["prompt_hash"].nunique() == 3
 
 
 def test_two_cold_runs_write_the_same_bytes(items, tmp_path):
@@ -178,18 +178,17 @@ ENTRY = {"answer_tokens": {"bigtom": {"0-shot": None}}}
 
 
 @pytest.mark.parametrize(
-    ("entry", "limits", "sent"),
-    [({}, {"0-shot": 7}, 7), ({}, {"0-shot": None}, None), (ENTRY, {"0-shot": 7}, None)],
+    ("entry", "limit", "sent"), [({}, 7, 7), ({}, None, None), (ENTRY, 7, None)]
 )
 def test_users_limit_for_answers_is_sent_for_its_method_alone(
-    entry, limits, sent, items, faulty_server, store
+    entry, limit, sent, items, faulty_server, store
 ):
-    spec = remote(faulty_server, groups={"bigtom": {"0-shot": 1, "1-shot": 1}}, **entry)
     for method in CONDITIONS:
-        asked(items, spec, store, method, count=1, max_tokens=limits)
-    bodies = [question.body for question in faulty_server.asked]
+        spec = remote(faulty_server, **entry)
+        asked(items, spec, store, method, count=1, max_tokens={"0-shot": limit})
     usual = bigtom.METHODS["1-shot"].max_tokens
-    assert [body.get("max_tokens") for body in bodies] == [sent, usual]
+    limits = [question.body.get("max_tokens") for question in faulty_server.asked]
+    assert limits == [sent, usual]
 
 
 @pytest.mark.parametrize(("temperature", "apart"), [("protocol", False), (0, False), (0.7, True)])
@@ -209,9 +208,11 @@ def test_at_a_temperature_each_question_has_a_seed_of_its_own(
         asked(items, spec, store, count=4, seed=seed)
     first, again, other = seeds
     assert first == again
-    assert len(set(first)) == (4 if apart else 1)
-    assert not set(first) & set(other)
-    assert (set(first) == {3}) == (not apart)
+    assert not {*first} & {*other}
+    if apart:
+        assert len({*first}) == 4
+    else:
+        assert {*first} == {3}
 
 
 def test_nothing_to_ask_says_so(items, store):
@@ -225,11 +226,12 @@ def test_nothing_to_ask_says_so(items, store):
 def test_too_many_errors_stop_the_run_and_keep_the_answers(items, faulty_server, store):
     spec = remote(faulty_server)
     faulty_server.script = [BROKEN, BROKEN]
-    told = r"bigtom, toy: 2 of 20 requests failed .*500.*max_error_share = 0\.05"
-    with pytest.raises(InputError, match=told):
-        asked(items, spec, store, count=20, limits=Limits(max_error_share=0.05))
+    message = r"bigtom, toy: 2 of 20 requests failed .*500.*max_error_share = 0\.05"
+    limits = Limits(max_error_share=0.05)
+    with pytest.raises(InputError, match=message):
+        asked(items, spec, store, count=20, limits=limits)
     faulty_server.asked.clear()
-    responses = asked(items, spec, store, count=20, limits=Limits(max_error_share=0.05))
+    responses = asked(items, spec, store, count=20, limits=limits)
     assert len(faulty_server.asked) == 2
     assert responses["error"].isna().all()
 
@@ -245,10 +247,6 @@ def test_errors_that_are_borne_are_rows_of_the_table_and_of_what_it_cost(
     assert "500" in failed["error"]
     assert pd.isna(failed["response"])
     assert bigtom.score(items, responses)["outcome"].value_counts()["error"] == 1
-    assert usage(responses, spec).loc["0-shot"].to_dict() == {
-        "answers": 5,
-        "failed": 1,
-        "prompt_tokens": 4 * PROMPT_TOKENS,
-        "completion_tokens": 4 * COMPLETION_TOKENS,
-        "list_price_usd": pytest.approx(4 * (2 * PROMPT_TOKENS + 10 * COMPLETION_TOKENS) / 1e6),
-    }
+    price = 4 * (2 * PROMPT_TOKENS + 10 * COMPLETION_TOKENS) / 1e6
+    expected = [5, 1, 4 * PROMPT_TOKENS, 4 * COMPLETION_TOKENS, pytest.approx(price)]
+    assert usage(responses, spec).loc["0-shot"].tolist() == expected

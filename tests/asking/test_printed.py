@@ -14,8 +14,6 @@ from tomlab import paths
 from tomlab.asking import evaluation, prompts
 from tomlab.asking.printed import confirmed, fingerprint, main, normalised, placeholders, published
 from tomlab.benchmarks import bigtom, simpletom
-from tomlab.benchmarks.bigtom.items import writing as bigtom_writing
-from tomlab.benchmarks.bigtom.items.templates import read_templates
 from tomlab.errors import InputError
 from tomlab.models.specs import model_spec
 from tomlab.paths import DATA
@@ -30,11 +28,8 @@ TEXTS = printed() if SEEDS.is_dir() else []
 EACH_PRINTED = pytest.mark.parametrize(
     "prompt", TEXTS, ids=lambda prompt: f"{prompt.name} ({prompt.version}, {prompt.place})"
 )
-# Texts with all kinds of marks that normalisation takes away or could be confused by.
-MARKED = st.text(
-    st.sampled_from("*_`#\\-•>{} \n\t‘’“”´ʼ‐\u2011\u00ad\u200b\u0301eéanﬁ…1‴")
-    | st.characters(codec="utf-8")
-)
+MARKS = "*_`#\\-•>{} \n\t‘’“”´ʼ‐\u2011\u00ad\u200b\u0301eéanﬁ…1‴"
+MARKED = st.text(st.sampled_from(MARKS) | st.characters(codec="utf-8"))
 FEW = settings(max_examples=50)
 
 
@@ -57,9 +52,9 @@ def wording(root: Path, name: str, text: str) -> str:
     return row["prompt_wording"]
 
 
-def only_text(name: str) -> str:
-    """The text of a prompt that is printed once."""
-    [text] = [prompt.text for prompt in TEXTS if prompt.name == name]
+def text_of(name: str, version: str = "paper") -> str:
+    """The text of a prompt that a paper prints once."""
+    [text] = [t.text for t in TEXTS if (t.name, t.version) == (name, version)]
     return text
 
 
@@ -71,7 +66,6 @@ def test_every_text_that_the_papers_print_has_its_hash_and_no_other_row_is_of_a_
     rows = published().query("version != 'release'")
     on_record = {(row.name, row.version, row.place) for row in rows.itertuples(index=False)}
     assert on_record == {(text.name, text.version, text.place) for text in TEXTS}
-    assert all(prompts.load(name) for name in published()["name"].unique())
 
 
 @EACH_PRINTED
@@ -82,27 +76,24 @@ def test_printed_text_is_confirmed_and_a_changed_one_is_not(prompt, root):
     assert confirmed("bigtom/labels", prompt.text) == ""
 
     words = max(re.split(r"\{.*?\}", prompt.text), key=len)
-    vowel = re.search("[aeiou]", words)[0]
-    changed = prompt.text.replace(words, words.replace(vowel, "y", 1))
+    changed = prompt.text.replace(words, re.sub("[aeiou]", "y", words, count=1))
     assert confirmed(prompt.name, changed) == ""
 
     # Quotes, line breaks and Markdown of a page.
     text = prompt.text.replace("'", "’").replace(" ", "\n", 3).replace("-", "\u2011")
     text = text.replace("fi", "ﬁ").replace("\n", "\r\n\r\n")
-    first, rest = text.split(maxsplit=1)
-    text = f"## {first} {rest}\n" if "{" in first else f"- **{first}** {rest}\u200b"
-    assert confirmed(prompt.name, text) == places
+    assert confirmed(prompt.name, f"## {text}\u200b\n") == places
 
 
 @PAPERS
 def test_line_break_that_a_paper_prints_as_two_characters_is_a_line_break():
-    answer = only_text("fantom/answer")
+    answer = text_of("fantom/answer")
     assert confirmed("fantom/answer", answer.replace("\n", "\\n")) == "paper, App. A.2"
 
 
 @PAPERS
 def test_placeholders_may_have_the_papers_names_and_may_not_be_exchanged():
-    leave = only_text("fantom/leave")
+    leave = text_of("fantom/leave")
     theirs = leave.replace("{person}", "{leaving character}").replace("{reason}", "{why}")
     exchanged = leave.replace("{reason}", "{x}").replace("{subtopic}", "{reason}")
     assert confirmed("fantom/leave", leave) == "paper, App. A.1"
@@ -128,37 +119,29 @@ def test_words_are_the_same_however_they_are_marked_and_broken(words):
 # Our own prompts
 
 
-def test_short_instructions_of_ours_are_the_printed_ones():
-    origins = prompts.origins(sorted({*published()["name"]}))
-    as_printed = origins[origins["prompt_wording"] == prompts.AS_PRINTED]
-    names = "example-answer example-answer-cot instruction instruction-cot"
-    expected = {f"bigtom/{name}" for name in names.split()}
-    names = "choose step-by-step therefore yes-no"
-    expected |= {f"fantom/{name}" for name in names.split()}
-    names = "cot cot-star respond sysp sysp-star system"
-    expected |= {f"simpletom/{name}" for name in names.split()}
-    assert {*as_printed["prompt"]} == expected
-
-
 def test_prompt_in_our_wording_says_where_the_printed_one_is():
-    origins = prompts.origins(["fantom/facts", "techniques/likelihood"])
-    assert {*origins["prompt_wording"]} == {prompts.OURS}
-    assert origins["printed_in"].tolist() == ["paper, App. A.2", "not printed"]
-    assert prompts.in_words(origins) == "Of 2 prompts, 2 are in our wording."
-    assert prompts.in_words(origins[:1]) == "This prompt is in our wording."
+    names = ["bigtom/instruction", "fantom/facts", "techniques/likelihood"]
+    origins = prompts.origins(names).set_index("prompt")
+    assert origins["prompt_wording"].tolist() == [prompts.AS_PRINTED, prompts.OURS, prompts.OURS]
+    assert origins["printed_in"].tolist()[1:] == ["paper, App. A.2", "not printed"]
+    assert prompts.in_words(origins[1:]) == "Of 2 prompts, 2 are in our wording."
+    assert prompts.in_words(origins[1:2]) == "This prompt is in our wording."
 
 
 @PAPERS
 def test_simpletom_asks_word_for_word_as_app_g1_prints():
     example = between(paper("simpletom"), "G.1 PATCHING", "G.2 GUIDING")
     example = "Given the following" + example.partition("Given the following")[2]
-    story = between(example, "Story:", "Question:")
-    first, second = example.split("Question:")[1:]
-    question, *options = second.partition("What is")[0].split("(A)")
-    choices = [option.strip() for option in options[0].split("(B)")]
-    item = {"story": story.strip(), "question": question.strip(), "choices": choices}
-    asked = simpletom.messages(item | {"reminder": f"Question:{first}"}, "ms-remind")
-    assert normalised(asked[-1]["content"]) == normalised(example)
+    reminder, question = example.split("Question:")[1:]
+    question, first, second = re.split(r"\([AB]\)", question.partition("What is")[0])
+    item = {
+        "story": between(example, "Story:", "Question:").strip(),
+        "question": question.strip(),
+        "choices": [first.strip(), second.strip()],
+        "reminder": f"Question:{reminder}",
+    }
+    messages = simpletom.messages(item, "ms-remind")
+    assert normalised(messages[-1]["content"]) == normalised(example)
 
 
 # Prompts of a user
@@ -166,21 +149,17 @@ def test_simpletom_asks_word_for_word_as_app_g1_prints():
 
 @PAPERS
 def test_users_file_with_a_change_is_another_wording_and_one_with_our_words_is_ours(root):
-    facts = only_text("fantom/facts").replace("three", "four")
+    facts = text_of("fantom/facts").replace("three", "four")
     assert wording(root, "fantom/facts", facts) == prompts.OTHER
     ours = prompts.load("fantom/facts")
-    (root / "pasted.txt").unlink()
     assert wording(root, "fantom/facts", f"{ours}\n") == prompts.OURS
 
 
 @PAPERS
 def test_printed_text_may_lack_a_placeholder_of_ours_and_no_other_text_may(root):
-    [text] = [t.text for t in TEXTS if (t.name, t.version) == ("bigtom/generation", "paper")]
+    text = text_of("bigtom/generation")
     replaced = pasted(root, "bigtom/generation", text)
-    examples = read_templates(DATA / "bigtom" / "bigtom.csv")
-    [draft] = bigtom_writing.drafts(examples, 1, "smol")
-    request = bigtom_writing.TEMPLATE.request(draft, replaced=replaced)
-    assert request.messages[0] == {"role": "system", "content": text}
+    assert prompts.load("bigtom/generation", replaced) == text
     with pytest.raises(InputError, match=r"expected \{labels\} in it, found none"):
         prompts.load("bigtom/generation", pasted(root, "bigtom/generation", f"{text} Hurry."))
 
@@ -189,35 +168,34 @@ FEW_NAMES = f"paper,Fig. 1,story,{fingerprint('{story} {mood}')}"
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         ("draft,Fig. 1,,ab", r"(?s)row 2, field version: found 'draft'.*field sha256: found 'ab'"),
         (FEW_NAMES, "field placeholders: found 1 names, expected 2"),
     ],
 )
-def test_wrong_file_of_hashes_is_named_with_row_and_field(row, told, tmp_path, monkeypatch):
+def test_wrong_file_of_hashes_is_named_with_row_and_field(row, message, tmp_path, monkeypatch):
     wrong = tmp_path / "prompts.csv"
     header = "name,benchmark,version,place,placeholders,sha256"
     wrong.write_text(f"{header}\nbigtom/labels,bigtom,{row}\n")
     monkeypatch.setattr("tomlab.asking.printed.PROMPTS", wrong)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         confirmed("bigtom/labels", "{story} {mood}")
 
 
 def test_without_the_file_of_hashes_nothing_is_said_of_the_wording(tmp_path, monkeypatch):
     monkeypatch.setattr("tomlab.asking.printed.PROMPTS", tmp_path / "prompts.csv")
-    [row] = prompts.origins(["bigtom/instruction"]).to_dict("records")
-    assert row["prompt_wording"] == prompts.NOT_COMPARED
+    origins = prompts.origins(["bigtom/instruction"])
+    assert origins["prompt_wording"].tolist() == [prompts.NOT_COMPARED]
 
 
 def test_hash_to_add_is_printed_with_the_placeholders(tmp_path, capsys):
     mine = tmp_path / "mine.txt"
     mine.write_text("Tell **{person}** of {topic}.", encoding="utf-8")
     assert main([str(mine)]) == 0
-    shown = capsys.readouterr().out
-    assert "placeholders: person topic" in shown
-    assert f"sha256: {sha256(b'Tell {1} of {2}.').hexdigest()}" in shown
-    assert "no row of prompts.csv has this hash" in shown
+    out = capsys.readouterr().out
+    assert "placeholders: person topic" in out
+    assert f"sha256: {sha256(b'Tell {1} of {2}.').hexdigest()}" in out
     mine.write_text(prompts.load("bigtom/instruction"))
     assert main([str(mine)]) == 0
     assert "as printed: bigtom/instruction (release" in capsys.readouterr().out
@@ -231,15 +209,12 @@ def test_hash_to_add_is_printed_with_the_placeholders(tmp_path, capsys):
 def test_responses_say_whose_words_were_sent(root):
     items = bigtom.read_released(DATA / "bigtom" / "bigtom.csv").head(25)
     spec = model_spec("mine", {"mine": {"provider": "baseline", "model": "random"}})
-
-    def wordings(method: str, replaced: dict) -> list[str]:
-        questions = evaluation.plan(bigtom, items, spec, [method])
-        asking = evaluation.evaluate(
-            bigtom, questions, spec, store=root / "s.sqlite", replaced=replaced
-        )
-        return [*asyncio.run(asking)["prompt_wording"].unique()]
-
-    assert wordings("0-shot", {}) == ["as printed, confirmed"]
-    assert wordings("1-shot", {}) == ["as printed, confirmed; our wording"]
     own = pasted(root, "bigtom/instruction", "Choose.")
-    assert wordings("0-shot", own) == ["other wording"]
+    wordings = []
+    for method, replaced in [("0-shot", {}), ("1-shot", {}), ("0-shot", own)]:
+        questions = evaluation.plan(bigtom, items, spec, [method])
+        options = {"store": root / "s.sqlite", "replaced": replaced}
+        responses = asyncio.run(evaluation.evaluate(bigtom, questions, spec, **options))
+        wordings += [*responses["prompt_wording"].unique()]
+    confirmed_wording = "as printed, confirmed"
+    assert wordings == [confirmed_wording, f"{confirmed_wording}; our wording", "other wording"]

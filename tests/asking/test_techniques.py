@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-from importlib import import_module
 
 import pandas as pd
 import pytest
@@ -54,9 +53,10 @@ def said(benchmark, kind, method, **more) -> str:
     return benchmark.messages(item(benchmark, kind, **more), method)[-1]["content"]
 
 
-def asked(benchmark, items, spec, methods, store, **options) -> pd.DataFrame:
-    questions = plan(benchmark, items, spec, methods)
-    return asyncio.run(evaluate(benchmark, questions, spec, store=store, **options))
+def asked(benchmark, spec, methods, folder, **limits) -> pd.DataFrame:
+    questions = plan(benchmark, ITEMS[benchmark], spec, methods)
+    options = {"store": folder / "s.sqlite", "limits": Limits(**limits)}
+    return asyncio.run(evaluate(benchmark, questions, spec, **options))
 
 
 # What is asked, as named examples
@@ -65,22 +65,19 @@ FORWARD = "variable == 'forward_belief' and condition == 'false_belief' and init
 
 
 def test_bigtom_perspective_asks_what_mei_knows_then_the_question_on_that_alone():
-    story = item(bigtom, FORWARD)["story"]
+    row = item(bigtom, FORWARD)
     question = (
         "Question: Does Mei believe the oyster she spotted contains a pearl or that it is empty?"
     )
-    first = bigtom.messages(item(bigtom, FORWARD), "perspective-first")
-    told = prompts.load("techniques/perspective-first")
-    assert first == [{"role": "user", "content": f"{story}\n\n{question}\n\n{told}"}]
-
-    second = bigtom.messages(item(bigtom, FORWARD, reasoning="Mei spots an oyster."), "perspective")
-    assert second[0] == {"role": "system", "content": prompts.load("bigtom/instruction")}
-    text = second[1]["content"]
-    assert text.startswith(
+    instruction = prompts.load("techniques/perspective-first")
+    [first] = bigtom.messages(row, "perspective-first")
+    assert first["content"] == f"{row['story']}\n\n{question}\n\n{instruction}"
+    second = said(bigtom, FORWARD, "perspective", reasoning="Mei spots an oyster.")
+    assert second.startswith(
         f"Story: What the people in question know:\nMei spots an oyster.\n{question}\n"
         "Choose one of the following:\na)"
     )
-    assert "octopus" not in text
+    assert "octopus" not in second
 
 
 PIECES = """\
@@ -91,8 +88,8 @@ PIECES = """\
 
 def test_bigtom_perception_asks_on_the_pieces_that_mei_perceives():
     second = said(bigtom, FORWARD, "perception", reasoning=PIECES)
-    kept = "Mei dives down. [Mei, Aiko]\nMei comes up. [mei]\nQuestion: Does Mei"
-    assert f"in brackets all who did:\n{kept}" in second
+    pieces = "Mei dives down. [Mei, Aiko]\nMei comes up. [mei]\nQuestion: Does Mei"
+    assert f"in brackets all who did:\n{pieces}" in second
     assert "octopus" not in second
 
 
@@ -108,78 +105,58 @@ def test_simpletom_decomposition_keeps_the_story_and_the_form_of_the_answer():
     assert second.startswith(simpletom.shared_prefix(row, "none"))
 
 
-KNOWS = "question_type == 'infoaccess_yn'"
-
-
 def test_fantom_names_the_information_and_takes_the_pieces_of_whom_it_asks_about():
-    noor = item(fantom, "question == 'Does Bruno know this?' and question_type == 'infoaccess_yn'")
-    [first] = fantom.messages(noor, "short-perception-first")
-    asks = "Information: What did Ilse plant? Ilse planted a quince tree.\n"
-    assert (
-        f"{noor['story']}\n\n{asks}Question: Does Bruno know this?\n\nAbove" in (first["content"])
-    )
+    knows = "question == 'Does Bruno know this?' and question_type == 'infoaccess_yn'"
+    first = said(fantom, knows, "short-perception-first")
+    question = "Information: What did Ilse plant? Ilse planted a quince tree.\nQuestion: Does Bruno"
+    assert f"{item(fantom, knows)['story']}\n\n{question} know this?\n\nAbove" in first
     pieces = "Ilse: I planted a tree. [Ilse, Noor]\nIlse: I water at dawn. [Ilse, Noor, Bruno]"
-    [second] = fantom.messages({**noor, "reasoning": pieces}, "short-perception")
-    assert "at dawn" in second["content"]
-    assert "I planted" not in second["content"]
-    assert second["content"].endswith(
-        f"\n\n{asks}Question: Does Bruno know this? Answer yes or no.\nAnswer:"
-    )
+    second = said(fantom, knows, "short-perception", reasoning=pieces)
+    assert "at dawn" in second
+    assert "I planted" not in second
+    assert second.endswith(f"\n\n{question} know this? Answer yes or no.\nAnswer:")
 
 
 def test_omnitom_asks_who_knows_what_then_for_the_table_with_the_story_in_sight():
     row = item(omnitom, "question_type == 'extraction'")
     first = said(omnitom, "question_type == 'extraction'", "stage1-L3-perspective-first")
     assert f"{row['story']}\n\nQuestion: Who in this story believes what" in first
-    second = omnitom.messages({**row, "reasoning": "Ana: all."}, "stage1-L3-perspective")
-    assert second[0]["content"] == prompts.load("omnitom/extract-L3")
-    known = "What the people in question know:\nAna: all."
-    assert f"Story:\n{row['story']}\n\n{known}\n\n" in second[1]["content"]
-
-
-def test_labelling_and_extraction_have_their_first_call_in_common():
-    one, other = (
-        said(omnitom, f"question_type == '{kind}'", f"{stage}-L3-perception-first")
-        for kind, stage in (("extraction", "stage1"), ("labelling", "stage2"))
-    )
-    assert one == other
+    system, second = omnitom.messages({**row, "reasoning": "Ana: all."}, "stage1-L3-perspective")
+    assert system["content"] == prompts.load("omnitom/extract-L3")
+    story = f"Story:\n{row['story']}\n\nWhat the people in question know:\nAna: all.\n\n"
+    assert story in second["content"]
 
 
 @every
-def test_both_calls_are_filled_and_begin_as_they_say(benchmark, method):
+def test_second_call_is_that_of_the_plain_method_with_what_the_first_said(benchmark, method):
+    plain = PLAIN.get(benchmark, method.rpartition("-")[0])
+    assert benchmark.METHODS[method].max_tokens == benchmark.METHODS[plain].max_tokens
     first = benchmark.METHODS[method].first
     for row in benchmark.asked(ITEMS[benchmark], method).to_dict("records"):
+        answered = {**row, "reasoning": row["story"]}
         for name in (first, method):
-            last = benchmark.messages({**row, "reasoning": "So."}, name)[-1]["content"]
+            last = benchmark.messages(answered, name)[-1]["content"]
             assert not re.search(r"\{\w+\}", last)
             assert last.startswith(benchmark.shared_prefix(row, name))
+        *system, ours = benchmark.messages(answered, method)
+        *plain_system, theirs = benchmark.messages(row, plain)
+        assert system == plain_system
+        assert ours["content"].endswith(theirs["content"].partition(row["story"])[2])
         with pytest.raises(InputError, match=f"{benchmark.NAME}: {first} has to be answered"):
             benchmark.messages(row, method)
 
 
-@every
-def test_answer_is_asked_for_in_the_words_of_the_plain_method(benchmark, method):
-    plain = PLAIN.get(benchmark, method.rpartition("-")[0])
-    for row in benchmark.asked(ITEMS[benchmark], method).to_dict("records"):
-        ours = benchmark.messages({**row, "reasoning": row["story"]}, method)
-        theirs = benchmark.messages(row, plain)
-        assert ours[:-1] == theirs[:-1]
-        assert ours[-1]["content"].endswith(theirs[-1]["content"].partition(row["story"])[2])
-    assert benchmark.METHODS[method].max_tokens == benchmark.METHODS[plain].max_tokens
-
-
 def test_users_own_prompts_take_the_place_of_ours(tmp_path):
-    own = {
-        f"techniques/perspective-{call}": tmp_path / f"{call}.txt" for call in ("first", "second")
-    }
-    for path, text in zip(own.values(), ("What does she know?", "Known: {said}"), strict=True):
+    replaced = {}
+    for call, text in {"first": "What does she know?", "second": "Known: {said}"}.items():
+        path = tmp_path / f"{call}.txt"
         path.write_text(text)
+        replaced[f"techniques/perspective-{call}"] = path
     row = item(bigtom, FORWARD, reasoning="An oyster.")
-    [first] = bigtom.messages(row, "perspective-first", own)
+    [first] = bigtom.messages(row, "perspective-first", replaced)
     assert first["content"].endswith("\n\nWhat does she know?")
-    assert bigtom.messages(row, "perspective", own)[1]["content"].startswith(
-        "Story: Known: An oyster.\nQuestion"
-    )
+    second = bigtom.messages(row, "perspective", replaced)[-1]["content"]
+    assert second.startswith("Story: Known: An oyster.\nQuestion")
 
 
 # Which pieces are whose
@@ -209,7 +186,7 @@ def test_evaluate_makes_both_calls_and_scores_the_second(faulty_server, tmp_path
     faulty_server.default = Act(text="<think>Hm.</think>Answer: a)")
     spec = toy("openai", faulty_server.url)
     methods = ["perspective", "0-shot"]
-    table = asked(bigtom, ITEMS[bigtom], spec, methods, tmp_path / "s.sqlite")
+    table = asked(bigtom, spec, methods, tmp_path)
     counts = table["method"].value_counts(sort=False)
     assert counts.to_dict() == {"0-shot": 25, "perspective-first": 12, "perspective": 12}
     assert {question.body["max_tokens"] for question in faulty_server.asked} == {100, 256}
@@ -221,34 +198,26 @@ def test_evaluate_makes_both_calls_and_scores_the_second(faulty_server, tmp_path
 
 def test_a_lost_first_call_keeps_the_question_with_an_error(faulty_server, tmp_path):
     spec = toy("openai", faulty_server.url, max_concurrency=1, max_retries=0)
-    store = tmp_path / "s.sqlite"
-    limits = Limits(max_error_share=1)
     faulty_server.script = [BROKEN]
-    table = asked(bigtom, ITEMS[bigtom], spec, ["perspective"], store, limits=limits)
+    table = asked(bigtom, spec, ["perspective"], tmp_path, max_error_share=1)
     failed = table[table["error"].notna()]
     assert failed["method"].tolist() == ["perspective-first", "perspective"]
     assert failed["error"].iloc[1].startswith("first call: ")
-    assert len(table) == 24
     outcomes = bigtom.score(ITEMS[bigtom], table)["outcome"]
     assert len(outcomes) == 12
     assert (outcomes == "error").sum() == 1
 
     faulty_server.asked.clear()
-    second_run = asked(bigtom, ITEMS[bigtom], spec, ["perspective"], store, limits=limits)
-    assert second_run["error"].isna().all()
+    assert asked(bigtom, spec, ["perspective"], tmp_path)["error"].isna().all()
     assert len(faulty_server.asked) == 2
 
 
 @every
 def test_gold_answers_are_right_through_every_method(benchmark, method, tmp_path):
     spec = model_spec("gold", {"gold": {"provider": "baseline", "model": "gold"}})
-    table = asked(benchmark, ITEMS[benchmark], spec, [method], tmp_path / "s.sqlite")
-    first = table[table["method"] == f"{method}-first"]
-    assert set(first["response"]) == {"A baseline does not reason."}
+    table = asked(benchmark, spec, [method], tmp_path)
     judge = {"judge": Judge("exact")} if benchmark is omnitom else {}
     scores = benchmark.score(ITEMS[benchmark], table, **judge)
-    assert set(scores["method"]) == {method}
-    assert len(scores) == len(first)
+    assert {*scores["method"]} == {method}
+    assert len(scores) == (table["method"] == f"{method}-first").sum()
     assert (scores["score"] == 1).all()
-    series = import_module(f"{benchmark.__name__}.metrics").series
-    assert list(series(scores))

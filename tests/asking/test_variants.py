@@ -28,13 +28,9 @@ BENCHMARKS = pytest.mark.parametrize("benchmark", PLAIN, ids=lambda b: b.NAME)
 OF_TWO_OPTIONS = pytest.mark.parametrize("benchmark", GROUPS, ids=lambda b: b.NAME)
 
 
-def first_templates() -> pd.DataFrame:
-    items = bigtom.read_released(DATA / "bigtom" / "bigtom.csv")
-    return items[items["group_id"].isin(items["group_id"].unique()[:3])].reset_index(drop=True)
-
-
+BIGTOM = bigtom.read_released(DATA / "bigtom" / "bigtom.csv")
 ITEMS = {
-    bigtom: first_templates(),
+    bigtom: BIGTOM[BIGTOM["group_id"].isin(BIGTOM["group_id"].unique()[:3])],
     fantom: fantom.compose([question_set(), question_set("0-1-0", "accessible")]),
     omnitom: omnitom.compose(list(read_records(DATA / "omnitom" / "stories.jsonl"))[:3]),
     simpletom: simpletom.compose(stories({}, {}, {})),
@@ -73,40 +69,42 @@ def test_without_variants_all_is_asked_once_a_sample(benchmark):
     assert all(q.number == q.sample == request(benchmark, q).sample for q in questions)
 
 
+def texts_by_way(benchmark, questions) -> dict[str, dict[str, str]]:
+    """What each question sends, by way of asking and item."""
+    texts = {}
+    for question in questions:
+        contents = [message["content"] for message in request(benchmark, question).messages]
+        texts_of_way = texts.setdefault(question.asked_as, {})
+        texts_of_way[question.item["item_id"]] = "\n".join(contents)
+    return texts
+
+
 @OF_TWO_OPTIONS
 def test_both_orders_show_the_options_exchanged_and_all_else_alike(benchmark):
     questions = planned(benchmark, orders=2)
     asked = benchmark.asked(ITEMS[benchmark], PLAIN[benchmark])
     assert ways(questions) == {"": len(asked), REVERSED: (asked["choices"].map(len) == 2).sum()}
-    texts = {}
-    for question in questions:
-        text = request(benchmark, question).messages[-1]["content"]
-        texts[question.item["item_id"], question.asked_as] = text
-    for question in questions:
-        if question.asked_as == REVERSED:
-            before = texts[question.item["item_id"], ""]
-            after = texts[question.item["item_id"], REVERSED]
-            places = [after.index(SHOWN[benchmark].format(o)) for o in question.item["choices"]]
-            assert before != after
-            assert places == sorted(places)
-            assert sorted(before) == sorted(after)
+    texts = texts_by_way(benchmark, questions)
+    choices = {q.item["item_id"]: q.item["choices"] for q in questions if q.asked_as == REVERSED}
+    for name, reversed_text in texts[REVERSED].items():
+        first, second = [SHOWN[benchmark].format(option) for option in choices[name]]
+        assert reversed_text.index(first) < reversed_text.index(second)
+        assert reversed_text != texts[""][name]
+        assert sorted(reversed_text) == sorted(texts[""][name])
 
 
 @BENCHMARKS
 def test_another_wording_is_asked_where_it_changes_what_is_read(benchmark):
     questions = planned(benchmark, remote(), wordings=[REWORDED / benchmark.NAME])
-    messages = {"": {}, "reworded": {}}
-    for question in questions:
-        sent = request(benchmark, question).messages
-        messages[question.asked_as][question.item["item_id"]] = sent
-    assert messages["reworded"]
-    for name, sent in messages["reworded"].items():
-        assert sent != messages[""][name]
+    texts = texts_by_way(benchmark, questions)
+    assert texts["reworded"]
+    for name, text in texts["reworded"].items():
+        assert text != texts[""][name]
     if benchmark is fantom:
         kinds = {q.item["question_type"] for q in questions if q.asked_as}
         assert kinds == {"belief_choice", "answerability_yn", "infoaccess_yn"}
     else:
-        assert messages["reworded"].keys() == messages[""].keys()
+        assert texts["reworded"].keys() == texts[""].keys()
 
 
 ONE = {"bigtom": {"0-shot": 1}}
@@ -138,22 +136,20 @@ def test_tries_that_come_in_orders_by_lot_are_not_turned_round():
 def test_samples_have_numbers_of_their_own_and_requests_those_of_the_repeat():
     options = {"samples": 2, "orders": 2, "wordings": [REWORDED / "bigtom"]}
     questions = planned(bigtom, remote(), **options)
-    first = [q for q in questions if q.item["item_id"] == questions[0].item["item_id"]]
-    assert [(q.asked_as, q.number, request(bigtom, q).sample) for q in first] == [
-        ("", 0, 0),
-        ("", 1, 1),
-        (REVERSED, 2, 0),
-        (REVERSED, 3, 1),
-        ("reworded", 4, 0),
-        ("reworded", 5, 1),
-    ]
+    item_id = questions[0].item["item_id"]
+    of_item = [question for question in questions if question.item["item_id"] == item_id]
+    ways_of_asking = ["", "", REVERSED, REVERSED, "reworded", "reworded"]
+    assert [question.asked_as for question in of_item] == ways_of_asking
+    assert [question.number for question in of_item] == [*range(6)]
+    assert [request(bigtom, question).sample for question in of_item] == [0, 1] * 3
 
 
 # What is answered
 
 
-def answered(benchmark, spec, store, **options) -> tuple[pd.DataFrame, pd.DataFrame]:
+def answered(benchmark, spec, folder, **options) -> tuple[pd.DataFrame, pd.DataFrame]:
     questions = planned(benchmark, spec, **options)
+    store = folder / "s.sqlite"
     responses = asyncio.run(evaluate(benchmark, questions, spec, store=store))
     return responses, benchmark.score(ITEMS[benchmark], responses)
 
@@ -166,9 +162,8 @@ def varied(benchmark, scores) -> pd.Series:
 def test_who_goes_by_options_answers_alike_and_who_goes_by_letters_is_right_in_half(
     benchmark, tmp_path
 ):
-    store = tmp_path / "s.sqlite"
     for policy in ("gold", "omniscient"):
-        responses, scores = answered(benchmark, baseline(policy), store, orders=2)
+        responses, scores = answered(benchmark, baseline(policy), tmp_path, orders=2)
         values = varied(benchmark, scores)
         assert values["same_answer"] == 1
         assert values["first_option"] == 0.5
@@ -183,9 +178,8 @@ def test_who_goes_by_options_answers_alike_and_who_goes_by_letters_is_right_in_h
 
 @BENCHMARKS
 def test_metrics_are_of_what_the_protocol_asks_and_guesses_are_made_anew(benchmark, tmp_path):
-    store = tmp_path / "s.sqlite"
-    alone, scores = answered(benchmark, baseline("random"), store)
-    both, with_others = answered(benchmark, baseline("random"), store, orders=2)
+    alone, scores = answered(benchmark, baseline("random"), tmp_path)
+    both, with_others = answered(benchmark, baseline("random"), tmp_path, orders=2)
     pd.testing.assert_frame_equal(protocol(both), alone)
     pd.testing.assert_frame_equal(protocol(with_others), scores)
     assert benchmark.metrics(with_others).equals(benchmark.metrics(scores))
@@ -195,13 +189,15 @@ def test_metrics_are_of_what_the_protocol_asks_and_guesses_are_made_anew(benchma
 
 def test_a_variant_asks_only_what_is_new(faulty_server, tmp_path):
     spec = toy("openai", faulty_server.url, variants=ONE)
-    before, _ = answered(bigtom, spec, tmp_path / "s.sqlite")
-    count = len(faulty_server.asked)
-    both, _ = answered(bigtom, spec, tmp_path / "s.sqlite", orders=2)
+    before, _ = answered(bigtom, spec, tmp_path)
+    assert len(faulty_server.asked) == before["request_key"].nunique()
+    faulty_server.asked.clear()
+    both, _ = answered(bigtom, spec, tmp_path, orders=2)
     # Two items of a template are one and the same question.
-    asked = [before["request_key"].nunique(), both["request_key"].nunique()]
-    assert [count, len(faulty_server.asked)] == asked
-    assert 20 < asked[1] - asked[0] <= 25
+    assert 20 < len(faulty_server.asked) <= 25
+    assert both["request_key"].nunique() == before["request_key"].nunique() + len(
+        faulty_server.asked
+    )
     pd.testing.assert_frame_equal(protocol(both), before)
 
 
@@ -209,7 +205,7 @@ def test_a_variant_asks_only_what_is_new(faulty_server, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "told"),
+    ("file", "text", "message"),
     [
         ("instructions.txt", "Pick.", r"no prompt 'bigtom/instructions'; .*bigtom/instruction,"),
         ("instruction.md", "Pick.", r"no prompt 'bigtom/instruction\.md'"),
@@ -217,9 +213,9 @@ def test_a_variant_asks_only_what_is_new(faulty_server, tmp_path):
         (".keep", "", r"bigtom: found no file, expected <prompt>\.txt"),
     ],
 )
-def test_folder_that_does_not_stand_for_our_prompts_is_named(file, text, told, tmp_path):
+def test_folder_that_does_not_stand_for_our_prompts_is_named(file, text, message, tmp_path):
     path = tmp_path / "mine" / "bigtom" / file
     path.parent.mkdir(parents=True)
     path.write_text(text)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         planned(bigtom, remote(), wordings=[path.parent])

@@ -63,17 +63,18 @@ async def _responses(
     requests: Mapping[str, Any],
 ) -> pd.DataFrame:
     """The answers of one baseline: first without a reminder, then reminded of its own answers."""
+
+    async def answers(items: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+        questions = evaluation.plan(benchmark, items, baseline, methods, **plan)
+        if not questions:
+            return pd.DataFrame()
+        return await evaluation.evaluate(benchmark, questions, baseline, **requests)
+
     reminding = [m for m in methods if getattr(benchmark.METHODS[m], "reminder", False)]
-    direct = [method for method in methods if method not in reminding]
-    questions = evaluation.plan(benchmark, items, baseline, direct, **plan)
-    if not questions:
-        return pd.DataFrame()
-    responses = await evaluation.evaluate(benchmark, questions, baseline, **requests)
-    if not reminding:
+    responses = await answers(items, [m for m in methods if m not in reminding])
+    if responses.empty or not reminding:
         return responses
-    reminded_items = benchmark.remind(items, responses)
-    questions = evaluation.plan(benchmark, reminded_items, baseline, reminding, **plan)
-    if not questions:
+    reminded = await answers(benchmark.remind(items, responses), reminding)
+    if reminded.empty:
         return responses
-    reminded = await evaluation.evaluate(benchmark, questions, baseline, **requests)
     return pd.concat([responses, reminded], ignore_index=True)

@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -80,7 +81,11 @@ def plan(
             ways = _ways(variants.get(method), order, orders, other_wordings)
             for question in _questions(benchmark, method, asked, ways, samples):
                 questions.append(question)
-                _demand_few(len(questions), benchmark.NAME, model.name)
+                if len(questions) > MOST_QUESTIONS:
+                    found = f"found more than {MOST_QUESTIONS:,} questions to {model.name}"
+                    groups_option = f"models.{model.name}.groups.{benchmark.NAME}"
+                    advice = f"ask about fewer with {groups_option}, or repeat each less often with"
+                    raise InputError(f"{benchmark.NAME}: {found}; {advice} run.samples")
     return questions
 
 
@@ -132,15 +137,14 @@ def _taken_questions(
     benchmark: Benchmark, model: TakenModel, method: str, asked: Sequence[dict]
 ) -> list[Question]:
     """The questions to which a log of another harness holds answers."""
-    answers = taken.given(model, benchmark.NAME).query("method == @method")
-    answers_by_item = dict(list(answers.groupby("item_id")))
+    answers_by_item = defaultdict(list)
+    for answer in taken.given(model, benchmark.NAME).query("method == @method").to_dict("records"):
+        answers_by_item[answer["item_id"]].append(answer)
     questions = []
     for item in asked:
-        if item["item_id"] not in answers_by_item:
-            continue
-        for answer in answers_by_item[item["item_id"]].to_dict("records"):
-            item_as_shown = as_shown(item, answer)
+        for answer in answers_by_item[item["item_id"]]:
             sample = answer["sample"]
+            item_as_shown = as_shown(item, answer)
             question = Question(item_as_shown, method, sample, answer["asked_as"], number=sample)
             questions.append(question)
     return questions
@@ -166,32 +170,26 @@ def _with_items(benchmark: Benchmark, items: pd.DataFrame, methods: Sequence[str
     """
     if items.empty:
         return methods
-    without = [method for method in methods if benchmark.asked(items, method).empty]
     reasons = getattr(benchmark, "WITHOUT_ITEMS", {})
+    with_items = []
     lines = []
-    for method in without:
-        reason = reasons.get(method, "it has no item to ask about")
-        lines.append(f"{benchmark.NAME}: {method} is left out: {reason}")
-    if len(without) == len(methods):
+    for method in methods:
+        if benchmark.asked(items, method).empty:
+            reason = reasons.get(method, "it has no item to ask about")
+            lines.append(f"{benchmark.NAME}: {method} is left out: {reason}")
+        else:
+            with_items.append(method)
+    if not with_items:
         refuse(lines, "params.yaml")
     for line in lines:
         print(line)
-    return [method for method in methods if method not in without]
-
-
-def _demand_few(questions: int, benchmark: str, model: str) -> None:
-    """Errors: `InputError` for more questions than are held in memory."""
-    if questions > MOST_QUESTIONS:
-        raise InputError(
-            f"{benchmark}: found more than {MOST_QUESTIONS:,} questions to {model}; ask about "
-            f"fewer with models.{model}.groups.{benchmark}, or repeat each less often with "
-            "run.samples"
-        )
+    return with_items
 
 
 def _changes(benchmark: Benchmark, question: Question) -> bool:
     """Whether another way asks anything else of an item; one with `tried` has orders of its own."""
-    item, method = question.item, question.method
+    item = question.item
+    method = question.method
     if likelihood.is_weighed(method):  # no options are shown, in an order or otherwise
         return False
     if question.asked_as == REVERSED:

@@ -125,45 +125,39 @@ class _Candidates:
         """The items with the id, else the story and question, else the prompt of an answer. An id
         may be that of another version of an item: none counts where the log has another story.
         """
-        prompts = self._prompts(method)
-        matches = self.by_id.get(entry.item_id)
+        by_prompt = self._items_by_prompt(method)
+        matches = self.by_id.get(entry.item_id, [])
         if not matches and entry.question:
-            matches = self.by_question.get((_plain(entry.story), _plain(entry.question)))
+            matches = self.by_question.get((_plain(entry.story), _plain(entry.question)), [])
         if not matches and entry.prompt:
-            matches = prompts.get(_without_options(_last(entry)))
-        if not matches:
-            return []
+            matches = by_prompt.get(_without_options(_last(entry)), [])
         text = entry.story or " ".join(message["content"] for message in entry.prompt)
         if not text:
             return matches
         return [item for item in matches if _tells_story(text, item)]
 
-    def _prompts(self, method: str) -> dict:
+    def _items_by_prompt(self, method: str) -> dict:
         """The items by what a method that makes one call sends. Errors: `InputError` for a method
         that the benchmark does not have.
         """
-        if method not in self.by_prompt:
-            if not method:
-                expected = f"expected --method with one of {', '.join(self.benchmark.METHODS)}"
-                raise InputError(f"{self.path}: found no word on the method, {expected}")
-            refuse(strange_methods(self.benchmark, {"--method": [method]}), str(self.path))
-            self.by_prompt[method] = defaultdict(list)
-            if self._is_one_call(method):
-                for item in self.benchmark.asked(self.items, method).to_dict("records"):
-                    prompt = self.benchmark.messages(item, method)[-1]["content"]
-                    self.by_prompt[method][_without_options(prompt)].append(item)
-        return self.by_prompt[method]
-
-    def _is_one_call(self, method: str) -> bool:
+        if method in self.by_prompt:
+            return self.by_prompt[method]
+        if not method:
+            expected = f"expected --method with one of {', '.join(self.benchmark.METHODS)}"
+            raise InputError(f"{self.path}: found no word on the method, {expected}")
+        refuse(strange_methods(self.benchmark, {"--method": [method]}), str(self.path))
+        items_by_prompt = self.by_prompt[method] = defaultdict(list)
         how = self.benchmark.METHODS[method]
         has_two_calls = getattr(how, "first", None) or getattr(how, "reminder", False)
         # A prompt by which options are weighed shows none of them to know an item by.
-        return not has_two_calls and not is_weighed(method)
+        if not has_two_calls and not is_weighed(method):
+            for item in self.benchmark.asked(self.items, method).to_dict("records"):
+                prompt = self.benchmark.messages(item, method)[-1]["content"]
+                items_by_prompt[_without_options(prompt)].append(item)
+        return items_by_prompt
 
 
 def _have_one_answer(items: list[dict]) -> bool:
-    if len(items) == 1:
-        return True
     return len({(*sorted(item["choices"]), str(item["answer"])) for item in items}) == 1
 
 
@@ -177,7 +171,9 @@ def _responses(
     entry: logs.Entry, item: dict, options: list[str], model: str, method: str, path: Path
 ) -> list[dict]:
     """An answer and its repeats; a failed request and a verdict alone have no text."""
-    is_other_order = bool(options) and options != [*item["choices"]]
+    options_shown = ""
+    if options and options != [*item["choices"]]:
+        options_shown = _json(options)
     texts: list[str | None] = [*entry.answer] or [None]
     rows = []
     for sample, text in enumerate(texts, start=entry.sample):
@@ -192,9 +188,9 @@ def _responses(
             "error": entry.error,
             "prompt_tokens": entry.prompt_tokens,
             "completion_tokens": entry.completion_tokens,
-            "messages": _json(entry.prompt) if entry.prompt else "[]",
-            "options_shown": _json(options) if is_other_order else "",
-            "how": _json(entry.how) if entry.how else "{}",
+            "messages": _json(entry.prompt),
+            "options_shown": options_shown,
+            "how": _json(entry.how),
             "log_model": entry.model,
             "log_sample": sample,
             "place": entry.place,
@@ -206,9 +202,10 @@ def _responses(
 
 def _of_one_model(responses: pd.DataFrame, path: Path, model: str) -> pd.DataFrame:
     """The responses of the model that was named, where a log has several."""
-    is_named = responses["log_model"].isin(["", model]) if model else responses["log_model"].notna()
-    if is_named.any():
-        responses = responses[is_named]
+    if model:
+        is_named = responses["log_model"].isin(["", model])
+        if is_named.any():
+            responses = responses[is_named]
     names = sorted(responses["model"].unique())
     if len(names) > 1 or "" in names:
         raise InputError(f"{path}: found the models {names}, expected --model to name one")
@@ -287,7 +284,7 @@ def _order(prompt: str, listed: tuple[str, ...], choices: tuple[str, ...]) -> li
         if _plain(option) in text_of:
             in_prompt.append((letter.upper(), _plain(option)))
     by_letter = [option for _, option in sorted(in_prompt[-len(choices) :])]
-    for options in (by_letter, [_plain(option) for option in listed]):
+    for options in (by_letter, [*map(_plain, listed)]):
         if sorted(options) == sorted(text_of):
             return [text_of[option] for option in options]
     return []

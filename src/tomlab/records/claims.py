@@ -9,10 +9,10 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-import yaml
 from pydantic import BeforeValidator, Field, model_validator
 
-from tomlab.errors import InputError, refuse
+from tomlab import params
+from tomlab.errors import refuse
 from tomlab.params import Section, checked
 from tomlab.paths import PUBLISHED
 from tomlab.records import files
@@ -25,10 +25,7 @@ _Text = Annotated[str, Field(min_length=1)]
 def read(benchmark: str, folder: Path = PUBLISHED) -> "Registry":
     """A benchmark's claims. Errors: `InputError` with file, claim and field."""
     path = Path(folder) / benchmark / "claims.yaml"
-    try:
-        content = yaml.safe_load(files.read_text(path))
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: cannot be read as YAML ({error})") from None
+    content = params.parsed(files.read_text(path), path)
     if isinstance(content, dict) and isinstance(content.get("claims"), list):
         numbered_claims = enumerate(content["claims"], 1)
         refuse([*files.unfit(numbered_claims, Claim, "id", "claim")], str(path))
@@ -106,9 +103,7 @@ class Test(Section):
             names = dict(zip(self.each, values, strict=True))
             parts = [f"{key} {value}".replace("_", " ") for key, value in names.items()]
             a = address(self.a, model, names)
-            b = self.b
-            if isinstance(b, str):
-                b = address(b, model, names)
+            b = address(self.b, model, names) if isinstance(self.b, str) else self.b
             comparisons.append(Comparison(", ".join(parts), a, b))
         return comparisons
 

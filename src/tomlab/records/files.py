@@ -5,6 +5,7 @@ import json
 import re
 import reprlib
 import stat
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -61,15 +62,14 @@ def regular(path: Path | str) -> Path:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path}: cannot be read ({reason})") from None
     if stat.S_ISDIR(status.st_mode):
-        raise InputError(f"{path}: cannot be read: found a folder, expected a file")
-    if not stat.S_ISREG(status.st_mode):
-        found = "found a pipe or a device"
-        raise InputError(f"{path}: cannot be read: {found}, expected a file")
-    if status.st_size > LARGEST:
-        found = f"found {status.st_size:,} bytes"
-        expected = f"expected a file of at most {LARGEST:,}"
-        raise InputError(f"{path}: cannot be read: {found}, {expected}")
-    return path
+        problem = "found a folder, expected a file"
+    elif not stat.S_ISREG(status.st_mode):
+        problem = "found a pipe or a device, expected a file"
+    elif status.st_size > LARGEST:
+        problem = f"found {status.st_size:,} bytes, expected a file of at most {LARGEST:,}"
+    else:
+        return path
+    raise InputError(f"{path}: cannot be read: {problem}")
 
 
 def read_text(path: Path | str) -> str:
@@ -81,18 +81,18 @@ def read_text(path: Path | str) -> str:
     for beginning, kind in _BEGINNINGS.items():
         if content.startswith(beginning):
             raise InputError(f"{path}: cannot be read: found {kind}, expected a text in UTF-8")
+    content = content.removeprefix(BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode()
+        place = content.find(b"\0")  # it is UTF-8, but stands in no text
+        problem = "found a NUL, expected text"
     except UnicodeDecodeError as error:
-        before = error.object[: error.start].decode("utf-8")
-        found = f"the byte 0x{error.object[error.start]:02x}, expected UTF-8"
-    else:
-        before, nul, _ = text.partition("\0")
-        if not nul:
-            return text.replace("\r\n", "\n").replace("\r", "\n")
-        found = "a NUL, expected text"  # it is UTF-8, but stands in no text
-    line = before.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
-    raise InputError(f"{path}: cannot be read: line {line}: found {found}")
+        place = error.start
+        problem = f"found the byte 0x{content[place]:02x}, expected UTF-8"
+    if place < 0:
+        return text
+    line = content[:place].count(b"\n") + 1
+    raise InputError(f"{path}: cannot be read: line {line}: {problem}")
 
 
 def lines(text: str) -> Iterator[str]:
@@ -127,7 +127,7 @@ def csv_rows(path: Path | str, delimiter: str = ",") -> Iterator[tuple[int, list
     """The same rows without what `write_form` adds. Errors: `InputError` also for cells that a
     spreadsheet has spoilt, all by name.
     """
-    header = []
+    header: list[str] = []
     problems = []
     for number, cells in csv_lines(path, delimiter):
         header = header or cells
@@ -206,6 +206,17 @@ def _form_table(
         header = rows.pop(0)[1] if rows else []
     required = [name for name, column in form.columns.items() if column.required]
     demand_columns(path, header, required)
+    table, problems = _table(header, rows)
+    names = [name for name in form.columns if name in table]
+    if form.strict != "filter":
+        names += [name for name in table if name not in form.columns]
+    return table[names], problems
+
+
+def _table(
+    header: Sequence[str], rows: Iterable[tuple[int, list[str]]]
+) -> tuple[pd.DataFrame, list[str]]:
+    """The rows with as many cells as the header, by their number, and what is wrong with others."""
     cells_by_row = {}
     problems = []
     for row, cells in rows:
@@ -214,10 +225,7 @@ def _form_table(
         else:
             problems.append(f"row {row}: found {len(cells)} fields, expected {len(header)}")
     table = pd.DataFrame.from_dict(cells_by_row, orient="index", columns=header, dtype=str)
-    names = [name for name in form.columns if name in table]
-    if form.strict != "filter":
-        names += [name for name in table if name not in form.columns]
-    return table[names].rename_axis(index="row"), problems
+    return table.rename_axis(index="row"), problems
 
 
 def _unmet(
@@ -253,10 +261,11 @@ def _checks_of_pairs(form: pa.DataFrameSchema, table: pd.DataFrame) -> list[Chec
     for name, column in form.columns.items():
         rule = column.metadata or {}
         if "by" in rule:
-            checks.append(fitting(name, rule["by"], rule["allowed"]))
-        if kind := rule.get("kind"):
+            checks.append(_fitting(name, rule["by"], rule["allowed"]))
+        kind = rule.get("kind")
+        if kind:
             first_kind = table.drop_duplicates(name).set_index(name)[kind]
-            checks.append(fitting(kind, name, {value: [of] for value, of in first_kind.items()}))
+            checks.append(_fitting(kind, name, {value: [of] for value, of in first_kind.items()}))
     return checks
 
 
@@ -268,14 +277,7 @@ def read_answers(path: Path | str) -> pd.DataFrame:
     rows = csv_lines(path)
     _, header = next(rows, (1, []))
     demand_columns(path, header, ["item_id", "model", "method", "response"])
-    cells_by_row = {}
-    problems = []
-    for number, cells in rows:
-        if len(cells) != len(header):
-            problems.append(f"row {number}: found {len(cells)} fields, expected {len(header)}")
-        else:
-            cells_by_row[number] = cells
-    table = pd.DataFrame.from_dict(cells_by_row, orient="index", columns=header, dtype=str)
+    table, problems = _table(header, rows)
     counts = [name for name in _COUNTS if name in table]
     for name in counts:
         is_count = table[name].str.fullmatch(r"[0-9]{1,9}")
@@ -285,13 +287,11 @@ def read_answers(path: Path | str) -> pd.DataFrame:
     refuse(problems, str(path))
     table = table.astype(dict.fromkeys(counts, int))
     if "finish_reason" in table:
-        table["finish_reason"] = [
-            logged_finish_of(cell) or "stop" for cell in table["finish_reason"]
-        ]
-    return table.rename_axis(index="row")
+        table["finish_reason"] = table["finish_reason"].map(logged_finish_of).fillna("stop")
+    return table
 
 
-def demand_columns(path: Path | str, header: list[str], required: Iterable[str]) -> None:
+def demand_columns(path: Path | str, header: Sequence[str], required: Iterable[str]) -> None:
     """`InputError` where the first row of a CSV lacks columns, or has one twice."""
     missing = [name for name in required if name not in header]
     if missing:
@@ -313,8 +313,12 @@ def text(
 def one_of(allowed: Collection, *, open_: str = "") -> pa.Column:
     """A column of some texts or numbers, or of nothing where `open_` says what that means."""
     texts = [str(value) for value in allowed]
-    said = _listed(allowed) + (f" or, {open_}, nothing" if open_ else "")
-    check = pa.Check.isin([*texts, ""] if open_ else texts, error=said)
+    expected = _listed(allowed)
+    fitting_texts = list(texts)
+    if open_:
+        expected += f" or, {open_}, nothing"
+        fitting_texts.append("")
+    check = pa.Check.isin(fitting_texts, error=expected)
     return pa.Column(str, check, metadata={"allowed": texts})
 
 
@@ -323,11 +327,9 @@ def one_of_each(by: str, allowed: Mapping[str, Collection]) -> pa.Column:
     return pa.Column(str, metadata={"allowed": allowed, "by": by})
 
 
-def known(
-    ids: Collection[str] | None, what: str, pattern: str = ".*", expected: str = ""
-) -> pa.Column:
-    """A column of ids of a `what`, such as "story"; of any that fit `pattern` if `ids` is None."""
-    column = text(pattern, expected)
+def known(ids: Collection[str] | None, what: str) -> pa.Column:
+    """A column of ids of a `what`, such as "story"; of any if `ids` is None."""
+    column = text(".*")
     if ids is not None:
         column.checks.append(pa.Check.isin([*ids], error=f"the id of a {what} that there is"))
     return column
@@ -345,7 +347,7 @@ def person_kind() -> pa.Column:
     return text(r"human|llm:\S+", "human or llm:<model>")
 
 
-def fitting(name: str, by: str, allowed: Mapping[str, Collection]) -> Check:
+def _fitting(name: str, by: str, allowed: Mapping[str, Collection]) -> Check:
     """A check that a column holds what is allowed for the value of another column of its row."""
 
     def faults(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
@@ -382,17 +384,18 @@ def _object(pairs: list[tuple[str, Any]]) -> dict:
     raise ValueError(f"{', '.join(doubled)[:80]} twice in one object")
 
 
-def json_lines(text: str, *, nan: bool = False) -> tuple[list[tuple[int, Any]], list[str]]:
+def json_lines(text: str) -> tuple[list[tuple[int, Any]], list[str]]:
     """The values of JSON Lines with their line numbers, and what is wrong with other lines."""
-    found, problems = [], []
+    values = []
+    problems = []
     # Not `splitlines`: only line ends divide values, a text may hold any other separator.
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(lines(text), start=1):
         if line.strip():
             try:
-                found.append((number, parsed(line, nan=nan)))
+                values.append((number, parsed(line)))
             except (ValueError, RecursionError) as error:
                 problems.append(f"line {number}: not JSON ({error})")
-    return found, problems
+    return values, problems
 
 
 def unfit(
@@ -401,10 +404,12 @@ def unfit(
     """What is wrong with numbered records: every field that does not fit the model, and every id,
     in field `key`, that stands twice. what: what the numbers count, such as "line".
     """
-    first = {}
+    first: dict[int | str, int | str] = {}
     for number, record in records:
         name = record.get(key) if isinstance(record, dict) else None
-        where = f"{what} {number}" + ("" if name is None else f", {key} {shown(name)}")
+        where = f"{what} {number}"
+        if name is not None:
+            where += f", {key} {shown(name)}"
         try:
             model.model_validate(record)
         except ValidationError as error:

@@ -3,10 +3,11 @@
 import json
 import re
 import struct
-from collections.abc import Iterator
-from functools import lru_cache
+import zlib
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import IO, Annotated, Any, NamedTuple, cast
 from zipfile import BadZipFile, ZipFile
 
 import pyarrow
@@ -27,8 +28,19 @@ KINDS = files.yaml_beside(__file__)
 LONGEST_ANSWER = 1_000_000  # characters: what is longer costs its row
 _HEADERS = ("header.json", "_journal/start.json")  # the second of a run of Inspect that was stopped
 _ZSTD = 93  # how Inspect packs its parts, which Python's zipfile can't unpack yet
-_CUT = (BadZipFile, struct.error, OSError, EOFError, TypeError, ValueError, RecursionError)
+# What reading raises where a file is cut off or spoilt.
+_CUT = (
+    BadZipFile,
+    EOFError,
+    OSError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
 _FIRST_LINES = 100  # of which one has to tell what wrote a log
+Place = tuple[str | int, ...]  # where something stands in a row, see `logs.yaml`
 
 
 class LeftOut(NamedTuple):
@@ -59,7 +71,9 @@ def _answers(value: Any) -> list[str]:
 def _chat(value: Any) -> list[dict[str, str]]:
     """What a model was sent: a prompt, or messages up to the user's last one, perhaps as JSON."""
     if isinstance(value, str):
-        return _chat_of_text(value)
+        if not value.startswith("[{"):
+            return [{"role": "user", "content": value}]
+        value = files.parsed(value)
     if not isinstance(value, list) or not all(isinstance(message, dict) for message in value):
         raise ValueError("expected a text, or messages")
     last = 0
@@ -73,23 +87,9 @@ def _chat(value: Any) -> list[dict[str, str]]:
     return chat
 
 
-@lru_cache(maxsize=20_000)
-def _chat_of_text(text: str) -> list[dict[str, str]]:
-    if text.startswith("[{"):
-        return _chat(files.parsed(text))
-    return [{"role": "user", "content": text}]
-
-
-@lru_cache(maxsize=20_000)
-def _options_of_text(text: str) -> list[str]:
-    try:
-        return files.parsed(text)
-    except RecursionError:
-        raise ValueError("expected a JSON list") from None
-
-
 def _options(value: Any) -> Any:
-    return _options_of_text(value) if isinstance(value, str) else value
+    """Options, perhaps as a JSON list."""
+    return files.parsed(value) if isinstance(value, str) else value
 
 
 class Entry(BaseModel, coerce_numbers_to_str=True):
@@ -130,6 +130,15 @@ class Log(NamedTuple):
     rows: int  # at most so many entries
 
 
+class _Rows(NamedTuple):
+    """A log. shared: the fields of an `Entry` that all rows have; n_rows: at most so many."""
+
+    harness: str
+    shared: dict
+    rows: Iterator[Row | LeftOut]
+    n_rows: int
+
+
 def read(path: Path) -> Log:
     """A log of a harness. Errors: `InputError` for what is none, also while entries are read."""
     readers = {".eval": _inspect, ".json": _inspect, ".jsonl": _lines, ".csv": _csv}
@@ -138,10 +147,10 @@ def read(path: Path) -> Log:
         raise InputError(f"{path}: no such log, expected {expected}")
     files.regular(path)
     try:
-        kind, known, rows, count = readers[path.suffix](path)
+        log = readers[path.suffix](path)
     except _CUT as error:
         raise _no_log(path, error) from None
-    return Log(kind, _entries(path, kind, known, rows), count)
+    return Log(log.harness, _entries(path, log), log.n_rows)
 
 
 def _no_log(path: Path, error: Exception) -> InputError:
@@ -150,160 +159,147 @@ def _no_log(path: Path, error: Exception) -> InputError:
     return InputError(f"{path}: is cut off, or no log that we know ({error})")
 
 
-def _entries(
-    path: Path, kind: str, known: dict, rows: Iterator[Row | LeftOut]
-) -> Iterator[Entry | LeftOut]:
-    """What each row says; a row that says again what another one said is skipped."""
-    repeated = _Repeated(KINDS[kind])
-    fields = {name: [_parts(at) for at in at_all] for name, at_all in KINDS[kind]["fields"].items()}
-    try:
-        for row in rows:
-            if isinstance(row, LeftOut):
-                yield row
-            elif not repeated.holds(row):
-                yield _entry(row, known, fields)
-        for row in repeated.late():
-            yield _entry(row, known, fields)
-    except _CUT as error:
-        raise _no_log(path, error) from None
-
-
-class _Repeated:
-    """Knows which rows say again what an earlier one said, by the fields `once` of a kind.
+def _entries(path: Path, log: _Rows) -> Iterator[Entry | LeftOut]:
+    """What each row says; a row that says again what another one said is skipped.
 
     Harnesses write a line for each metric, or for each filter of one and the same answer. A line of
     a filter that took something out of the answer counts only where no other line has the answer.
     """
+    fields = {name: _places(texts) for name, texts in KINDS[log.harness]["fields"].items()}
+    repeats = _Repeats(KINDS[log.harness].get("once", {}))
+    filtered = []
+    try:
+        for row in log.rows:
+            if isinstance(row, LeftOut):
+                yield row
+            elif not isinstance(row.content, dict):
+                found = files.shown(row.content)
+                yield LeftOut(row.place, f"found {found}, expected an object")
+            elif repeats.is_filtered(row.content):
+                filtered.append(row)
+            elif not repeats.has_answer_of(row.content):
+                yield _entry(row, log.shared, fields)
+        for row in filtered:
+            if not repeats.has_answer_of(row.content):
+                yield _entry(row, log.shared, fields)
+    except _CUT as error:
+        raise _no_log(path, error) from None
 
-    def __init__(self, kind: dict):
-        once = kind.get("once", {})
-        self.answer = [_parts(at) for at in once.get("answer", [])]
-        self.line = [_parts(at) for at in once.get("line", [])]
-        self.filter = [_parts(at) for at in once.get("filter", [])]
-        self.first: dict[int, Any] = {}
-        self.filtered: list[Row] = []
 
-    def holds(self, row: Row) -> bool:
-        """Whether the row is to be skipped, for now or for good."""
+class _Repeats:
+    """The answers that were read, by the fields `once` of a kind of log."""
+
+    def __init__(self, once: dict[str, list[str]]):
+        self.answer = _places(once.get("answer", []))
+        self.line = _places(once.get("line", []))
+        self.filter = _places(once.get("filter", []))
+        self.line_of: dict[int, int] = {}  # the first line by answer
+
+    def is_filtered(self, content: dict) -> bool:
+        return _first(content, self.filter) not in (None, "", "none")
+
+    def has_answer_of(self, content: dict) -> bool:
+        """Whether an earlier row has the same answer; a row that says something new is noted."""
         if not self.answer:
             return False
-        if _first(row.content, self.filter) not in (None, "", "none"):
-            self.filtered.append(row)
-            return True
-        return self._is_known(row)
-
-    def late(self) -> Iterator[Row]:
-        """The rows by filters, one for each answer that no other row had."""
-        for row in self.filtered:
-            if not self._is_known(row):
-                yield row
-
-    def _is_known(self, row: Row) -> bool:
-        answer = hash(json.dumps([_at(row.content, at) for at in self.answer]))
-        line = hash(json.dumps([_at(row.content, at) for at in self.line]))
-        if answer not in self.first:
-            self.first[answer] = line
+        answer = hash(json.dumps([_at(content, place) for place in self.answer]))
+        line = hash(json.dumps([_at(content, place) for place in self.line]))
+        if answer not in self.line_of:
+            self.line_of[answer] = line
             return False
         # The same line twice is a second answer, and not for this function to judge.
-        return not self.line or self.first[answer] != line
+        return not self.line or self.line_of[answer] != line
 
 
-def _entry(row: Row, known: dict, fields: dict[str, list]) -> Entry | LeftOut:
+def _entry(row: Row, shared: dict, fields: dict[str, list[Place]]) -> Entry | LeftOut:
     """What a row says, or why it says nothing that can be read."""
-    if not isinstance(row.content, dict):
-        return LeftOut(row.place, f"found {files.shown(row.content)}, expected an object")
-    told = {**known, "place": row.place}
+    values = {**shared, "place": row.place}
     for name, places in fields.items():
-        for parts in places:
-            value = _at(row.content, parts) if parts[0] in row.content else None
-            if value is not None:
-                told[name] = value
-                break
-    if not isinstance(told.get("how"), dict):  # of log-likelihoods, the option that was weighed
-        told.pop("how", None)
+        value = _first(row.content, places)
+        if value is not None:
+            values[name] = value
+    if not isinstance(values.get("how"), dict):  # of log-likelihoods, the option that was weighed
+        values.pop("how", None)
     try:
-        _read_content(told)
-        told["sample"] = repeat_of(row.content) or 0
-        entry = Entry(**told)
+        _read_content(values)
+        values["sample"] = repeat_of(row.content) or 0
+        entry = Entry(**values)
     except ValidationError as error:
         reasons = [complaint(case, files.shown) for case in error.errors()]
         return LeftOut(row.place, "; ".join(reasons))
     except (ValueError, RecursionError) as error:
         return LeftOut(row.place, str(error))
     if not entry.answer and entry.verdict is None and entry.error is None:
-        return LeftOut(row.place, f"found no answer, expected one in {_named(fields)}")
+        places = fields.get("answer", []) + fields.get("content", [])
+        names = [".".join(map(str, place)) for place in places]
+        return LeftOut(row.place, f"found no answer, expected one in {' or '.join(names)}")
     return entry
 
 
-def _read_content(told: dict) -> None:
+def _read_content(values: dict) -> None:
     """What a message says and why it ended, by the same functions as in a run of ours."""
-    content = told.pop("content", None)
-    if content is not None and "answer" not in told:
+    content = values.pop("content", None)
+    if content is not None and "answer" not in values:
         try:
-            told["answer"] = text_of(content)
+            values["answer"] = text_of(content)
         except ValueError as error:
             raise ValueError(f"field answer: {error}") from None
-    if "finish_reason" in told:
-        told["finish_reason"] = logged_finish_of(told["finish_reason"])
-    refusal = told.pop("refusal", None)
+    if "finish_reason" in values:
+        values["finish_reason"] = logged_finish_of(values["finish_reason"])
+    refusal = values.pop("refusal", None)
     if isinstance(refusal, str) and refusal:
-        told["finish_reason"] = "refusal"
-        told["answer"] = told.get("answer") or refusal
-    moderated = told.pop("moderated", None)  # a vendor's word where it took the answer away
-    if has_error(moderated) and told.get("finish_reason") != "refusal":
-        told.setdefault("error", moderated)
-    if has_error(told.get("error")):
-        told["error"] = str(told["error"])
-        told.pop("verdict", None)
+        values["finish_reason"] = "refusal"
+        values["answer"] = values.get("answer") or refusal
+    moderated = values.pop("moderated", None)  # a vendor's word where it took the answer away
+    if has_error(moderated) and values.get("finish_reason") != "refusal":
+        values.setdefault("error", moderated)
+    if has_error(values.get("error")):
+        values["error"] = str(values["error"])
+        values.pop("verdict", None)
     else:
-        told.pop("error", None)
+        values.pop("error", None)
 
 
-def _named(fields: dict[str, list]) -> str:
-    places = fields.get("answer", []) + fields.get("content", [])
-    return " or ".join(".".join(map(str, parts)) for parts in places)
+def _places(texts: list[str]) -> list[Place]:
+    """Places such as "output.choices.0.stop_reason" in their parts."""
+    places = []
+    for text in texts:
+        parts = text.split(".")
+        places.append(tuple(int(part) if part.lstrip("-").isdigit() else part for part in parts))
+    return places
 
 
-def _parts(place: str) -> tuple[str | int, ...]:
-    """A place such as "output.choices.0.stop_reason" in its parts."""
-    return tuple(int(part) if part.lstrip("-").isdigit() else part for part in place.split("."))
-
-
-def _at(content: Any, parts: tuple[str | int, ...]) -> Any:
+def _at(content: Any, place: Place) -> Any:
     """What stands at a place; None for nothing."""
-    for part in parts:
+    for part in place:
         if isinstance(content, dict):
             content = content.get(part)
-        elif isinstance(content, list) and isinstance(part, int) and -len(content) <= part:
-            content = content[part] if part < len(content) else None
+        elif isinstance(content, list) and isinstance(part, int):
+            content = content[part] if -len(content) <= part < len(content) else None
         else:
             return None
     return content
 
 
-def _first(content: Any, places: list[tuple[str | int, ...]]) -> Any:
+def _first(content: Any, places: list[Place]) -> Any:
     """What stands at the first place that has something."""
-    for parts in places:
-        value = _at(content, parts)
+    for place in places:
+        value = _at(content, place)
         if value is not None:
             return value
     return None
 
 
-def _lines(path: Path) -> tuple[str, dict, Iterator[Row | LeftOut], int]:
+def _lines(path: Path) -> _Rows:
     """JSON Lines; the fields of the first lines tell the kind. The first versions of
     lm-evaluation-harness wrote one list over many lines under the same name.
     """
     text = files.read_text(path)
     if re.match(r"\s*\[\s*\{", text):
         rows = [Row(f"sample {n}", row) for n, row in enumerate(files.parsed(text, nan=True), 1)]
-        return _kind(path, rows), {}, iter(rows), len(rows)
-    first = []
-    for row in _json_rows(text):
-        first.append(row)
-        if len(first) == _FIRST_LINES:
-            break
-    return _kind(path, first), {}, _json_rows(text), text.count("\n") + 1
+        return _Rows(_kind(path, rows), {}, iter(rows), len(rows))
+    kind = _kind(path, list(islice(_json_rows(text), _FIRST_LINES)))
+    return _Rows(kind, {}, _json_rows(text), text.count("\n") + 1)
 
 
 def _json_rows(text: str) -> Iterator[Row | LeftOut]:
@@ -315,25 +311,29 @@ def _json_rows(text: str) -> Iterator[Row | LeftOut]:
                 yield LeftOut(f"line {number}", f"not JSON ({error})")
 
 
-def _kind(path: Path, rows: list[Row | LeftOut]) -> str:
+def _kind(path: Path, rows: Sequence[Row | LeftOut]) -> str:
     """What wrote these lines, by their fields."""
-    known_by = {kind: set(told["known_by"]) for kind, told in KINDS.items() if "known_by" in told}
+    fields_of = {name: kind["known_by"] for name, kind in KINDS.items() if "known_by" in kind}
     for row in rows:
-        for kind, names in known_by.items():
-            if isinstance(row, Row) and isinstance(row.content, dict) and names <= {*row.content}:
-                return kind
+        if isinstance(row, Row) and isinstance(row.content, dict):
+            for name, known_by in fields_of.items():
+                if row.content.keys() >= set(known_by):
+                    return name
     if not rows:
         raise InputError(f"{path}: found no answer in it")
     place, content = rows[0]
     if isinstance(rows[0], LeftOut):
         raise InputError(f"{path}: {place}: {content}")
-    found = sorted(content) if isinstance(content, dict) else files.shown(content)
-    expected = "; ".join(f"{', '.join(sorted(names))} ({kind})" for kind, names in known_by.items())
-    raise InputError(f"{path}: {place}: found fields {found}, expected those of {expected}")
+    fields = sorted(content) if isinstance(content, dict) else files.shown(content)
+    kinds = [f"{', '.join(sorted(names))} ({kind})" for kind, names in fields_of.items()]
+    raise InputError(
+        f"{path}: {place}: found fields {fields}, expected those of {'; '.join(kinds)}"
+    )
 
 
-def _inspect(path: Path) -> tuple[str, dict, Iterator[Row | LeftOut], int]:
+def _inspect(path: Path) -> _Rows:
     """A log of Inspect: an archive of parts, or one JSON file."""
+    rows: Iterator[Row | LeftOut]
     if path.suffix == ".eval":
         header, names = _header(path)
         rows = _samples(path, names)
@@ -346,23 +346,23 @@ def _inspect(path: Path) -> tuple[str, dict, Iterator[Row | LeftOut], int]:
     model = _at(header, ("eval", "model"))
     if not model or not count:
         raise InputError(f"{path}: found no eval.model and samples, expected a log of Inspect")
-    known = {
+    shared = {
         "model": model,
         "method": _at(header, ("eval", "task_args", "method")) or "",
         "how": _at(header, ("plan", "config")) or {},
     }
-    return "Inspect", known, rows, count
+    return _Rows("Inspect", shared, rows, count)
 
 
 def _header(path: Path) -> tuple[Any, list[str]]:
     """What an archive says of all its samples, and their names in it."""
     with ZipFile(path) as archive:
-        names = [name for name in archive.namelist() if name.startswith("samples/")]
+        names = dict.fromkeys(archive.namelist())
+        samples = [name for name in names if name.startswith("samples/")]
         for header in _HEADERS:
-            if header in archive.namelist():
-                content = files.parsed(_unpacked(archive, header), nan=True)
-                return content, list(dict.fromkeys(names))
-    return None, names
+            if header in names:
+                return files.parsed(_unpacked(archive, header), nan=True), samples
+    return None, samples
 
 
 def _samples(path: Path, names: list[str]) -> Iterator[Row | LeftOut]:
@@ -380,26 +380,25 @@ def _unpacked(archive: ZipFile, name: str) -> str:
     part = archive.getinfo(name)
     if part.compress_type != _ZSTD:
         return archive.read(part).decode()
-    archive.fp.seek(part.header_offset + 26)  # where the lengths of two fields stand
-    archive.fp.seek(sum(struct.unpack("<HH", archive.fp.read(4))), 1)
-    packed = pyarrow.BufferReader(archive.fp.read(part.compress_size))
+    file = cast("IO[bytes]", archive.fp)  # there is none after closing alone
+    file.seek(part.header_offset + 26)  # where the lengths of two fields stand
+    file.seek(sum(struct.unpack("<HH", file.read(4))), 1)
+    packed = pyarrow.BufferReader(file.read(part.compress_size))
     return pyarrow.CompressedInputStream(packed, "zstd").read().decode()
 
 
-def _csv(path: Path) -> tuple[str, dict, Iterator[Row | LeftOut], int]:
+def _csv(path: Path) -> _Rows:
     """A CSV with columns of `KINDS`; an empty answer is one."""
     lines = files.csv_lines(path)
     _, header = next(lines, (1, []))
     files.demand_columns(path, header, [])
-    fields = KINDS["CSV"]["fields"]
-    if not {*fields["answer"], *fields["verdict"]} & {*header}:
+    if not {"answer", "verdict"} & {*header}:
         found = files.shown(", ".join(header))
         raise InputError(f"{path}: row 1: found the columns {found}, expected answer or verdict")
-    return "CSV", {}, _csv_rows(header, lines), files.read_text(path).count("\n")
+    return _Rows("CSV", {}, _csv_rows(header, lines), files.read_text(path).count("\n"))
 
 
 def _csv_rows(header: list[str], lines: Iterator[tuple[int, list[str]]]) -> Iterator[Row | LeftOut]:
-    answers = KINDS["CSV"]["fields"]["answer"]
     for number, cells in lines:
         place = f"row {number}"
         faults = files.spoilt(header, cells)
@@ -408,7 +407,5 @@ def _csv_rows(header: list[str], lines: Iterator[tuple[int, list[str]]]) -> Iter
         elif faults:
             yield LeftOut(place, "; ".join(faults))
         else:
-            cells_by_name = zip(header, cells, strict=True)
-            yield Row(
-                place, {name: cell for name, cell in cells_by_name if cell or name in answers}
-            )
+            row = dict(zip(header, cells, strict=True))
+            yield Row(place, {name: row[name] for name in header if row[name] or name == "answer"})

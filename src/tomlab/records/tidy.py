@@ -41,7 +41,7 @@ def _of(kind: Callable[..., pa.Column], names: str, **options: Any) -> dict[str,
 
 _text = partial(pa.Column, str)
 _FINITE = pa.Check(np.isfinite, error="a finite number")
-_count, _some = (partial(pa.Column, int, pa.Check.ge(least)) for least in (0, 1))
+_count = partial(pa.Column, int, pa.Check.ge(0))
 _SOURCES = pa.Check.str_matches(r"^(authored|grammar|(llm|edited|released):.+)$")
 _ASKED_AS = {"asked_as": _text(required=False)}
 _METRIC = "benchmark model method metric condition"
@@ -75,7 +75,7 @@ _COLUMNS = {
         "value": pa.Column(float, _FINITE),
         **_of(partial(pa.Column, float, _FINITE, nullable=True), "ci_low ci_high"),
         "ci_method": _text(pa.Check.isin([*CI_METHODS, RARE, FEW_RIGHT])),
-        **_of(_some, "n n_groups"),
+        **_of(partial(pa.Column, int, pa.Check.ge(1)), "n n_groups"),
     },
 }
 SCHEMAS = {
@@ -90,20 +90,22 @@ def check(table: pd.DataFrame, kind: str, where: str = "table") -> pd.DataFrame:
         SCHEMAS[kind].validate(table, lazy=True)
     except pa.errors.SchemaErrors as errors:
         cases = errors.failure_cases.to_dict("records")
-        refuse([*dict.fromkeys(_said(case, kind) for case in cases)], where)
+        faults = [_fault(case, kind) for case in cases]
+        refuse([*dict.fromkeys(faults)], where)
     return table
 
 
-def _said(case: dict, kind: str) -> str:
+def _fault(case: dict, kind: str) -> str:
     """A failure case of pandera's in words; the columns of a repeated key have the same ones."""
-    row, column, found = case["index"], case["column"], case["failure_case"]
+    row = case["index"]
     if case["check"] == "multiple_fields_uniqueness":
-        key = ", ".join(SCHEMAS[kind].unique)
-        return f"row {row}: found the {key} of an earlier row, expected once"
+        return f"row {row}: found the {', '.join(_KEYS[kind])} of an earlier row, expected once"
     if case["check"] == "column_in_dataframe":
-        return f"column {found!r} is missing"
-    at = "" if pd.isna(row) else f"row {row}, "
-    return f"{at}column {column!r}: found {found!r}, expected {case['check']}"
+        return f"column {case['failure_case']!r} is missing"
+    place = f"column {case['column']!r}"
+    if pd.notna(row):
+        place = f"row {row}, {place}"
+    return f"{place}: found {case['failure_case']!r}, expected {case['check']}"
 
 
 def write(table: pd.DataFrame, kind: str, path: Path | str) -> None:
@@ -116,8 +118,9 @@ def read(kind: str, *files: Path | str, **options: Any) -> pd.DataFrame:
     """Read and check tables of one kind, stacked in the order given. options: of pandas."""
     if not files:
         raise InputError(f"no {kind} to read: the list of models or benchmarks is empty")
-    if lost := [path for path in files if not Path(path).exists()]:
-        raise InputError(f"{lost[0]}: no such file. `make figures` writes it, stage by stage")
+    for path in files:
+        if not Path(path).exists():
+            raise InputError(f"{path}: no such file. `make figures` writes it, stage by stage")
     tables = [check(parquet(path, **options), kind, where=str(path)) for path in files]
     return pd.concat(tables, ignore_index=True)
 
@@ -128,11 +131,12 @@ def of_models(kind: str, benchmark: str, models: Sequence[str]) -> pd.DataFrame:
     """
     files = []
     for model in models:
-        if model in BASELINES:
-            path = paths.baseline(kind, benchmark, model)
-            files += [path] if path.is_file() else []
-        else:
+        if model not in BASELINES:
             files.append(paths.result(kind, benchmark, model))
+            continue
+        path = paths.baseline(kind, benchmark, model)
+        if path.is_file():
+            files.append(path)
     return read(kind, *files)
 
 
@@ -150,15 +154,15 @@ def write_headlines(
     """A run's headline numbers: a file each, `<model>/<method>_<name>.json`, for `dvc metrics`, and
     one table for `dvc plots`. named: (metric, condition) by name.
     """
+    names = pd.DataFrame.from_dict(named, orient="index", columns=["metric", "condition"])
+    headlines = metrics.merge(names.rename_axis("name").reset_index(), on=["metric", "condition"])
+    columns = {"ci_low": "low", "ci_high": "high", "n_groups": "groups"}
     numbers = ["value", "low", "high", "n", "groups"]
-    names = pd.DataFrame(named, index=["metric", "condition"]).T.rename_axis("name").reset_index()
-    found = metrics.merge(names, on=["metric", "condition"])
-    found = found.rename(columns={"ci_low": "low", "ci_high": "high", "n_groups": "groups"})
-    for row in found.to_dict("records"):
+    headlines = headlines.rename(columns=columns)[["model", "method", "name", *numbers]]
+    for row in headlines.to_dict("records"):
         name = f"{benchmark}/{row['model']}/{row['method']}_{row['name']}.json"
         path = paths.writable(paths.DOCS / "metrics" / name)
         path.write_text(json.dumps({name: row[name] for name in numbers}) + "\n", encoding="utf-8")
-    found = found[["model", "method", "name", *numbers]]
-    label = found["model"] + ", " + found["method"] + ", " + found["name"]
+    label = headlines["model"] + ", " + headlines["method"] + ", " + headlines["name"]
     path = paths.writable(paths.RESULTS / "plots" / f"{benchmark}.csv")
-    found.assign(headline=label).to_csv(path, index=False)
+    headlines.assign(headline=label).to_csv(path, index=False)
