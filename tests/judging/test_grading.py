@@ -50,15 +50,14 @@ def texts():
     return results
 
 
-LONGER = """\
-From what the story tells us, Caoimhe believes the baby is asleep, and nothing in it speaks against \
-that."""
-BOTH = """\
-Either Caoimhe believes the baby is asleep, or Caoimhe believes the baby is awake; the story allows \
-both."""
-HEDGED = "Probably Caoimhe believes the baby is asleep, as far as one can tell."
-CONVINCED = "Qiaohui intends to walk along the ground-floor hallway with the book under her arm."
-STRANGER = "Qiaohui is a volunteer who reads novels aloud at a nursing home in Chengdu."
+LONGER = (
+    "From what the story tells us, Caoimhe believes the baby is asleep, and nothing in it speaks"
+    " against that."
+)
+BOTH = (
+    "Either Caoimhe believes the baby is asleep, or Caoimhe believes the baby is awake;"
+    " the story allows both."
+)
 # In a false belief the agent holds on to the initial state: the baby is asleep.
 EXAMPLES = [
     ("belief", "right", "verbatim", "Caoimhe believes the baby is asleep."),
@@ -69,17 +68,29 @@ EXAMPLES = [
     ("belief", "right", "synonym", "Caoimhe believes the baby is sleeping."),
     ("belief", "right", "fragment", "Asleep."),
     ("belief", "right", "longer sentence", LONGER),
-    ("belief", "right", "hedged", HEDGED),
+    (
+        *("belief", "right", "hedged"),
+        "Probably Caoimhe believes the baby is asleep, as far as one can tell.",
+    ),
     ("belief", "right", "complement denied", "Caoimhe does not think that the baby is awake."),
-    ("action", "right", "convinced", CONVINCED),
+    (
+        *("action", "right", "convinced"),
+        "Qiaohui intends to walk along the ground-floor hallway with the book under her arm.",
+    ),
     ("belief", "wrong", "fragment", "Awake."),
     ("belief", "wrong", "complement denied", "Caoimhe does not think that the baby is asleep."),
     ("belief", "none", "both options", BOTH),
     ("belief", "none", "cannot say", "There is not enough information to tell."),
-    ("belief", "none", "other template", STRANGER),
+    (
+        *("belief", "none", "other template"),
+        "Qiaohui is a volunteer who reads novels aloud at a nursing home in Chengdu.",
+    ),
     ("belief", "none", "other template's option", "Caoimhe believes the sailor is in room twelve."),
     # One of many rooms denied means neither.
-    ("belief", "none", "one denied", "Qiaohui does not think that the sailor is in room forty."),
+    (
+        *("belief", "none", "one denied"),
+        "Qiaohui does not think that the sailor is in room forty.",
+    ),
 ]
 
 
@@ -115,6 +126,17 @@ def test_too_many_answers_wanted_or_no_items_are_an_error():
         rewordings.constructed(ITEMS, 60_000, seed=0)
     with pytest.raises(InputError, match="no items to make answers from"):
         rewordings.constructed(ITEMS.iloc[:0], 3, seed=0)
+
+
+def test_option_in_other_words_than_believes_and_will_is_taken_as_it_is():
+    items = ITEMS[ITEMS["question_type"] == "belief"]
+    choices = [
+        [choice.replace("believes", "knows about") for choice in pair] for pair in items["choices"]
+    ]
+    answers = items["answer"].str.replace("believes", "knows about")
+    table = rewordings.constructed(items.assign(choices=choices, answer=answers), 120, seed=0)
+    assert set(table["operation"]).isdisjoint({"other verb", "clause order", "one denied"})
+    assert {"verbatim", "hedged", "both options"} <= set(table["operation"])
 
 
 # ---- Graders -------------------------------------------------------------------------------------
@@ -153,8 +175,10 @@ def test_shared_words_need_the_margin(text, margin, grade):
 def answers_to_baby(*rows: tuple[str, str]) -> pd.DataFrame:
     """Answers to one item, by text and truth; its right option is the second in `choices`."""
     table = pd.DataFrame(rows, columns=["text", "truth"])
-    table["unit"] = [f"u{number}" for number in table.index]
-    return table.assign(group=table["unit"], choices=[BABY] * len(table), answer=BABY[1])
+    names = table.index.astype(str)
+    return table.assign(unit="u" + names, group="g" + names, choices=[BABY] * len(table)).assign(
+        answer=BABY[1]
+    )
 
 
 def test_minilm_is_nearer_to_what_is_meant():
@@ -301,6 +325,12 @@ def test_what_names_no_option_is_graded_and_the_rest_is_known(run):
     assert table.loc["0-shot-cot", "answers":"stays_unparsed"].tolist() == [1, 1, 0, 1, 0]
     gained = table["accuracy_graded"] - table["accuracy"]
     assert gained.to_dict() == {"0-shot": 1 / 4, "0-shot-cot": 0}
+
+
+def test_grader_without_a_grade_leaves_the_answer_unparsed(run):
+    never = {"token_f1": 1.0}  # no answer is nearer to one option by so much
+    answers = grading.regraded(*run, "token_f1", never)
+    assert set(answers["becomes"].dropna()) == {"unparsed"}
 
 
 def test_score_without_its_response_or_its_item_is_an_error(run):

@@ -18,21 +18,24 @@ from tomlab.benchmarks.simpletom.metrics import metrics
 from tomlab.paths import PUBLISHED, ROOT
 from tomlab.records import tidy
 from tomlab.records.claims import Address, Claim
+from tomlab.scoring import paired
 from tomlab.scoring.series import Series
 
 PAGE = {}
-for name in ("compared", "printed", "answered", "rule", "verdict"):
-    PAGE = ran(".", "06_claims", f"cell-{name}", **PAGE)
+for cell in ("compared", "printed", "answered", "rule", "verdict"):
+    PAGE = ran(".", "06_claims", f"cell-{cell}", **PAGE)
+needs_data = pytest.mark.skipif(
+    not (PUBLISHED / "bigtom" / "claims.yaml").is_file(),
+    reason="data/published/*/claims.yaml is missing: `make data` pulls it",
+)
 verdict, decided = PAGE["verdict"], PAGE["decided"]
 printed, answered = PAGE["printed"], PAGE["answered"]
 
 
-ABOUT = {"id": "c", "claim": "A claim.", "place": "§1", "scope": "all models"}
-
-
 def claim(**test):
     sides = {"a": "m accuracy a", "b": "m accuracy b", "direction": "above", "over": "all"}
-    return Claim(**ABOUT, test=sides | test, reason="its numbers are in a figure")
+    about = {"id": "c", "claim": "A claim.", "place": "§1", "scope": "all models"}
+    return Claim(**about, test=sides | test, reason="its numbers are in a figure")
 
 
 def share(value, n=None, **more):
@@ -42,16 +45,17 @@ def share(value, n=None, **more):
 def paper(**by_model):
     """Numbers of a table: of each model a and b, or more by letter."""
     return {
-        Address(model, "m", "accuracy", letter): number
-        for model, numbers in by_model.items()
-        for letter, number in numbers.items()
+        Address(model, "m", "accuracy", letter): cell
+        for model, cells in by_model.items()
+        for letter, cell in cells.items()
     }
 
 
-def answers(letter, values, units=None):
+def answers(letter, values, units=None, groups=None):
     units = units or [f"{letter}{number}" for number in range(len(values))]
-    groups = [f"g{number}" for number in range(len(values))]
-    return Series("accuracy", letter, pd.Series(values, units, float), pd.Series(groups, units))
+    groups = groups or [f"g{number}" for number in range(len(values))]
+    values = pd.Series(values, units, dtype=float)
+    return Series("accuracy", letter, values, pd.Series(groups, units))
 
 
 def measure(a, b, by):
@@ -98,9 +102,11 @@ def test_without_an_interval_there_is_the_printed_order_and_no_verdict():
         y={"a": share(0.51), "b": share(0.5)},
         z={"a": share(0.4), "b": share(0.5)},
     )
+    for over in ("all", "most", "any", "average"):
+        row = verdict(claim(over=over), cells, printed)
+        assert row["verdict"] == "printed order only"
+        assert np.isnan([row["ci_low"], row["p"], row["n"]]).all()
     row = verdict(claim(), cells, printed)
-    assert row["verdict"] == "printed order only"
-    assert np.isnan([row["ci_low"], row["p"], row["n"]]).all()
     assert (row["in_order"], row["comparisons"]) == (2, 3)
     assert (row["lowest"], row["highest"]) == pytest.approx((-0.1, 0.4))
 
@@ -117,26 +123,37 @@ def test_the_average_is_over_models_in_each_combination():
     assert verdict(claim(over="all", **test), cells, printed)["verdict"] == "fails"
 
 
-PAIRS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=6)
+shares_of_models = st.lists(
+    st.tuples(st.floats(0, 1), st.floats(0, 1)).map(lambda pair: [round(v, 2) for v in pair]),
+    min_size=1,
+    max_size=6,
+)
+scopes = st.sampled_from(["all", "most", "any", "average"])
 
 
 @settings(max_examples=30, deadline=None)
-@given(PAIRS, st.sampled_from(["all", "most", "any", "average"]))
-def test_a_claim_fails_only_where_an_interval_lies_on_the_other_side(pairs, over):
+@given(shares_of_models, scopes, st.sampled_from(["above", "below"]))
+def test_a_claim_fails_only_where_an_interval_lies_on_the_other_side(pairs, over, direction):
     by_model = {}
     for number, (a, b) in enumerate(pairs):
-        by_model[f"x{number}"] = {"a": share(round(a, 2), 100), "b": share(round(b, 2), 100)}
+        by_model[f"x{number}"] = {"a": share(a, 100), "b": share(b, 100)}
     cells = paper(**by_model)
-    row = verdict(claim(over=over), cells, printed)
-    opposite = verdict(claim(over="any", direction="below"), cells, printed)
+    row = verdict(claim(over=over, direction=direction), cells, printed)
+    opposite = "below" if direction == "above" else "above"
     if row["verdict"] == "fails":
         assert row["contradicting"] > 0
-        assert opposite["verdict"] == "holds"
+        assert verdict(claim(over="any", direction=opposite), cells, printed)["verdict"] == "holds"
     if row["verdict"] == "holds":
         assert row["in_order"] >= row["supporting"] >= row["needed"]
         if over != "any":  # one comparison may be this way and another the other way
-            opposite = verdict(claim(over=over, direction="below"), cells, printed)
-            assert opposite["verdict"] != "holds"
+            of_opposite = verdict(claim(over=over, direction=opposite), cells, printed)
+            assert of_opposite["verdict"] != "holds"
+
+
+def test_p_and_interval_agree_about_every_distance():
+    for by in (0.0, 0.1, 0.25, 0.3, 0.5):
+        row = printed(share(0.9, 100), share(0.6, 100), by)
+        assert (row["p"] < 0.05) == (not row["ci_low"] <= by <= row["ci_high"])
 
 
 # And on answers
@@ -150,7 +167,12 @@ def test_two_conditions_are_paired_on_their_answers_or_their_groups(units):
     row = verdict(claim(), cells, measure)
     assert (row["verdict"], row["n"]) == ("holds", 40)
     assert row["difference"] == pytest.approx(0.4)
-    assert 0.2 < row["ci_low"] < 0.3  # unpaired, it would be below .2
+    # By either way: 16 gains, no loss.
+    same = [
+        answers(letter, [*series.values], [*range(40)])
+        for letter, series in zip("ab", (a, b), strict=True)
+    ]
+    assert row["ci_low"] == pytest.approx(paired.difference(*same)["ci_low"])
 
 
 def test_answers_beside_a_number():
@@ -164,7 +186,8 @@ def test_what_the_gate_stops_is_not_testable_and_says_so():
     stopped = [Address("x", "m", "accuracy", letter) for letter in "ab"]
     assert verdict(claim(), {}, measure, stopped)["why"] == "the gate stops it"
     assert verdict(claim(), {}, measure)["why"] == ""
-    untested = Claim(**ABOUT, test=None, reason="in a figure")
+    about = {"id": "c", "claim": "A claim.", "place": "§1", "scope": "all models"}
+    untested = Claim(**about, test=None, reason="in a figure")
     assert verdict(untested, {}, measure) == {"verdict": "not testable here", "why": "in a figure"}
 
 
@@ -173,12 +196,13 @@ def test_what_the_gate_stops_is_not_testable_and_says_so():
 
 def rows(*signs, p=0.01):
     """Comparisons that are for (1), against (-1) or open (0)."""
-    gains = pd.Series([sign or 0.01 for sign in signs])
-    half = pd.Series([0.5 if sign else 1 for sign in signs])
-    table = pd.DataFrame({"margin": gains, "margin_low": gains - half, "margin_high": gains + half})
-    table["p"] = [p if sign else 0.5 for sign in signs]
+    gains = [sign or 0.01 for sign in signs]
+    low = [gain - (0.5 if sign else 1) for gain, sign in zip(gains, signs, strict=True)]
+    high = [gain + (0.5 if sign else 1) for gain, sign in zip(gains, signs, strict=True)]
+    p = [p if sign else 0.5 for sign in signs]
+    margins = pd.DataFrame({"margin": gains, "margin_low": low, "margin_high": high, "p": p})
     names = ["a", "b", "difference", "ci_low", "ci_high", "n"]
-    return table.assign(whose="x", combination="", **dict.fromkeys(names, 0.0))
+    return margins.assign(whose="x", combination="", **dict.fromkeys(names, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -187,7 +211,9 @@ def rows(*signs, p=0.01):
         ("all", (1, 1, 1), "holds"),
         ("all", (1, 1, 0), "inconclusive"),
         ("all", (1, 1, -1), "fails"),
+        ("all", (0, 0, -1), "fails"),
         ("most", (1, 1, 0), "holds"),
+        ("most", (1, 1, -1), "holds"),
         ("most", (1, 0, -1), "inconclusive"),
         ("most", (1, -1, -1), "fails"),
         ("most", (1, 1, -1, -1), "fails"),  # half is not most
@@ -228,9 +254,8 @@ def page(tmp_path_factory):
     entries = {"mine": "openai", "odd": "openai", "log": "taken", "random": "baseline"}
     models = {name: {"provider": provider} for name, provider in entries.items()}
     (root / "params.yaml").write_text(yaml.safe_dump({"models": models}), encoding="utf-8")
-    stories = [f"s{number}" for number in range(30)]
-    places = pd.MultiIndex.from_product([stories, QUESTIONS], names=["story_id", "question_type"])
-    scores = places.to_frame(index=False)
+    places = [(f"s{number}", kind) for number in range(30) for kind in QUESTIONS]
+    scores = pd.DataFrame(places, columns=["story_id", "question_type"])
     scores["item_id"] = scores["story_id"] + "/" + scores["question_type"]
     right = scores["question_type"].eq("mental_state")
     scores = scores.assign(
@@ -248,13 +273,12 @@ def page(tmp_path_factory):
     for kind in ("scores", "metrics"):
         (root / "results" / kind / "simpletom").mkdir(parents=True)
     for name in models:
-        of_model = scores.assign(model=name)
-        tidy.write(of_model, "scores", root / f"results/scores/simpletom/{name}.parquet")
-        table = metrics(of_model)
-        tidy.write(table, "metrics", root / f"results/metrics/simpletom/{name}.parquet")
-    gated = pd.DataFrame({"model": [*models], "method": "none", "questions": "choices"})
-    gated = gated.assign(metric="same_answer", value=0.9)
-    gated["gate"] = gated["model"].eq("odd").map({True: "fails", False: "passes"})
+        own = scores.assign(model=name)
+        tidy.write(own, "scores", root / f"results/scores/simpletom/{name}.parquet")
+        tidy.write(metrics(own), "metrics", root / f"results/metrics/simpletom/{name}.parquet")
+    gated = [{"model": m, "method": "none", "questions": "choices"} for m in models]
+    gated = pd.DataFrame(gated).assign(metric="same_answer", value=0.9, gate="passes")
+    gated["gate"] = gated["gate"].mask(gated["model"].eq("odd"), "fails")
     (root / "results/tables/simpletom").mkdir(parents=True)
     gated.to_csv(root / "results/tables/simpletom/gate.csv", index=False)
     values = {"parameters": {"benchmarks": ["simpletom"], "models": [*models]}}
@@ -265,14 +289,19 @@ def page(tmp_path_factory):
     return pd.read_csv(root / "results/tables/claims/claims.csv").set_index(["id", "evidence"])
 
 
-@pytest.mark.skipif(
-    not (PUBLISHED / "bigtom" / "claims.yaml").is_file(),
-    reason="data/published/*/claims.yaml is missing: `make data` pulls it",
-)
-def test_a_run_and_taken_logs_are_read_in_the_same_way(page):
-    for evidence, model in (("This run", "mine"), ("Logs", "log")):
-        row = page.loc[("knows-but-does-not-predict", evidence)]
-        assert (row["verdict"], row["supporting"], row["comparisons"]) == ("holds", 1, 1)
-        assert (row["decides"], row["difference"], row["n"]) == (model, 1.0, 30)
-        assert page.loc[("judgment-harder-than-behavior", evidence), "verdict"] == "inconclusive"
-        assert page.loc[("chain-of-thought-helps", evidence), "verdict"] == "not testable here"
+@needs_data
+@pytest.mark.parametrize(("evidence", "model"), [("This run", "mine"), ("Logs", "log")])
+def test_a_run_and_taken_logs_are_read_in_the_same_way(page, evidence, model):
+    row = page.loc[("knows-but-does-not-predict", evidence)]
+    assert (row["verdict"], row["supporting"], row["comparisons"]) == ("holds", 1, 1)
+    assert (row["decides"], row["difference"], row["n"]) == (model, 1.0, 30)
+    assert page.loc[("judgment-harder-than-behavior", evidence), "verdict"] == "inconclusive"
+    assert page.loc[("chain-of-thought-helps", evidence), "verdict"] == "not testable here"
+
+
+@needs_data
+def test_holm_is_over_the_claims_of_each_kind_of_evidence(page):
+    for _, own in page.groupby("evidence"):
+        expected = paired.holm(own["p"])
+        pd.testing.assert_series_equal(own["p_holm"], expected, check_names=False)
+    assert (page["p_holm"].dropna() >= page["p"].dropna()).all()

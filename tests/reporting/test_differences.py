@@ -13,7 +13,7 @@ NAMED = {"both right": ("tb_and_fb", "all"), "action": ("tb_and_fb", "action")}
 ALONE = {"mine": 9, "yours": 3}  # of ten templates, how many each has right
 
 
-def columns():
+def told():
     for method in ("plain", "cot"):
         for model, right in ALONE.items():
             for condition in ("all", "action") if method == "plain" else ("all",):
@@ -22,7 +22,8 @@ def columns():
                 yield model, method, Series("tb_and_fb", condition, values, groups)
 
 
-FOUND = paired.differences("demo", columns(), None, ["plain"])
+FOUND = paired.differences("demo", told(), None, ["plain"])
+NOTHING = paired.differences("demo", [], None, ["plain"])
 
 
 def test_a_difference_has_its_pair_its_value_and_a_mark_where_it_holds():
@@ -37,15 +38,21 @@ def test_a_difference_has_its_pair_its_value_and_a_mark_where_it_holds():
     assert rows["mark"].tolist() == ["†", "†", "", ""]
 
 
+def test_nothing_to_compare_is_an_empty_table():
+    assert differences.labelled(NOTHING, NAMED, WORDING).empty
+
+
 def asked():
     """Two models' answers about three templates, with what could be taken for markup in them."""
     items = pd.DataFrame({"item_id": ["a/0", "a/1", "b/0", "c/0"], "question": "<b>Where?</b>"})
     items["answer"] = "the $box$"
-    parts = []
-    for model, right in {"mine": [1.0, 1.0, 1.0, 0.0], "yours": [0.0, 0.0, 1.0, 1.0]}.items():
-        parts.append(items[["item_id"]].assign(model=model, score=right))
-    scores = pd.concat(parts, ignore_index=True).assign(method="plain", sample=0)
-    scores["group_id"] = scores["item_id"].str[0]
+    keys = {"method": "plain", "sample": 0}
+    rows = [
+        {**keys, "item_id": item, "group_id": item[0], "model": model, "score": score}
+        for model, scores in {"mine": [1, 1, 1, 0], "yours": [0, 0, 1, 1]}.items()
+        for item, score in zip(items["item_id"], map(float, scores), strict=True)
+    ]
+    scores = pd.DataFrame(rows)
     scores["outcome"] = scores["score"].map({1.0: "correct", 0.0: "wrong"})
     responses = scores[readings.KEY].assign(response="<script>1</script>", error=None)
     return items, responses, scores
@@ -66,6 +73,4 @@ def test_one_answer_of_each_group_that_differs_is_shown_with_both_sides():
 def test_nothing_is_shown_where_nothing_differs():
     items, responses, scores = asked()
     assert differences.disagreements(items, responses, scores.assign(score=1.0), FOUND).empty
-    nothing = paired.differences("demo", [], None, ["plain"])
-    assert differences.disagreements(items, responses, scores, nothing).empty
-    assert differences.labelled(nothing, NAMED, WORDING).empty
+    assert differences.disagreements(items, responses, scores, NOTHING).empty

@@ -14,14 +14,14 @@ ODD = r"a_b & 50 % of $x$ {y} ~ ^ \ # “q” − × ≤ ∧ κ † 心"
 def test_odd_signs_are_set_as_they_stand():
     text = latex.escaped(ODD)
     for sign in (
-        r"\_",
-        r"\&",
-        r"\%",
-        r"\$",
-        r"\{",
-        r"\#",
-        r"\textbackslash{}",
-        r"$\leq$",
+        "\\_",
+        "\\&",
+        "\\%",
+        "\\$",
+        "\\{",
+        "\\#",
+        "\\textbackslash{}",
+        "$\\leq$",
         "×",
         "†",
     ):

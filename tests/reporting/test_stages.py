@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+from tomlab.benchmarks.bigtom import METHODS
 from tomlab.judging.agreement import agreement_by_judge, agreement_by_kind
 from tomlab.records.published import Wording
 from tomlab.reporting import stages
@@ -17,6 +18,12 @@ DECISIONS = pd.concat(
         pd.DataFrame(UNITS | {"judge": "second", "decision": [True, False, False, None]}),
     ]
 )
+
+
+def test_prompts_are_named_once_for_all_methods_that_use_them():
+    one = stages.prompts_of(METHODS, ["0-shot"], {}, WORDING)
+    two = stages.prompts_of(METHODS, ["0-shot", "0-shot"], {}, WORDING)
+    assert repr(one) == repr(two)
 
 
 def test_code_is_shown_as_text_and_not_as_markup():
