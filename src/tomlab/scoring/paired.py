@@ -49,12 +49,12 @@ def differences(
             by_cell[cell][model, method] = measure
     rows = []
     for (metric, condition), by_side in by_cell.items():
-        cell = {"benchmark": benchmark, "metric": metric, "condition": condition}
+        keys = {"benchmark": benchmark, "metric": metric, "condition": condition}
         for pair in _pairs(list(by_side), references):
             side_a, side_b = sides(**pair)
             numbers = difference(by_side[side_a], by_side[side_b])
             if numbers is not None:
-                rows.append(cell | pair | numbers)
+                rows.append(keys | pair | numbers)
     table = pd.DataFrame(rows, columns=_COLUMNS)
     if rows:
         family = table.groupby(["metric", "condition", "varies", "same"], sort=False)["p"]
@@ -168,12 +168,18 @@ def _interval_of_moves(
     side: Series, rows: pd.DataFrame, moves: pd.Series, confidence: float
 ) -> stats.Interval:
     """The interval of the differences by unit, as a share of the greatest possible one."""
-    options = {"bounds": stats.DIFFERENCE, "confidence": confidence}
+    bounds = stats.DIFFERENCE
     if side.kinds is None:
-        sums = stats.group_sums(moves, rows["group"], stats.DIFFERENCE)
-        return stats.interval_of_sums(sums, n=len(moves), **options)
-    options["weights"] = side.weights
-    return stats.balanced_interval(moves, rows["kind"], rows["group"], **options)
+        sums = stats.group_sums(moves, rows["group"], bounds)
+        return stats.interval_of_sums(sums, n=len(moves), bounds=bounds, confidence=confidence)
+    return stats.balanced_interval(
+        moves,
+        rows["kind"],
+        rows["group"],
+        weights=side.weights,
+        bounds=bounds,
+        confidence=confidence,
+    )
 
 
 def _interval_of_two_shares(

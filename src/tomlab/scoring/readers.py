@@ -186,11 +186,11 @@ def _question(benchmark: ModuleType, item: Mapping, method: str, texts: Sequence
 def _own_words(texts: Sequence[str]) -> Iterator[str]:
     """Of each option, the words that no other has."""
     for text in texts:
-        others = " ".join(other for other in texts if other != text)
-        yield " ".join(set(words_of(text)).difference(words_of(others)))
+        rest = " ".join(option for option in texts if option != text)
+        yield " ".join(set(words_of(text)).difference(words_of(rest)))
 
 
-def _kind(item: dict) -> str:
+def _kind(item: Mapping) -> str:
     """The kind of a question, as "belief/forward_belief" or "belief_choice/first-order"."""
     parts = []
     for name in KINDS:
@@ -200,14 +200,14 @@ def _kind(item: dict) -> str:
     return "/".join(parts)
 
 
-def _initial_belief(item: dict) -> str:
+def _initial_belief(item: Mapping) -> str:
     """Whether the story states the initial belief (BigToM); "" elsewhere."""
     if "initial_belief" not in item:
         return ""
     return STATED[int(item["initial_belief"])]
 
 
-def _together(item: dict) -> str:
+def _together(item: Mapping) -> str:
     """What is right only together: the true- and false-belief version of a BigToM question, the
     unaware and aware story of a SimpleToM question, what FANToM asks about each person of a set.
     """
@@ -222,12 +222,12 @@ def _together(item: dict) -> str:
     return ""
 
 
-def _set_of(item: dict) -> str:
+def _set_of(item: Mapping) -> str:
     """The question set and the family of questions: "0-0-0/infoaccess"."""
     return item["item_id"].rpartition("_")[0]
 
 
-def _asked_person(item: dict, options: Sequence[str]) -> str:
+def _asked_person(item: Mapping, options: Sequence[str]) -> str:
     """The person whose knowledge decides the answer, in lower case: in a second-order question it
     is the second person that the options name.
     """

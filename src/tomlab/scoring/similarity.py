@@ -28,7 +28,7 @@ def similarity(
     kind: str,
     predicted_texts: Sequence[str],
     gold_texts: Sequence[str],
-    vectors: Mapping | None = None,
+    vectors: Mapping[str, np.ndarray] | None = None,
 ) -> np.ndarray:
     """Likeness of every predicted to every gold text, shape (predicted, gold).
 
@@ -40,14 +40,14 @@ def similarity(
     if not len(predicted_texts) or not len(gold_texts):
         return np.zeros((len(predicted_texts), len(gold_texts)))
     if kind == "embedding":
+        assert vectors is not None  # whoever asks for this kind has embedded the texts
         predicted = np.array([vectors[text] for text in predicted_texts])
         gold = np.array([vectors[text] for text in gold_texts])
         return predicted @ gold.T
     likeness = _is_equal if kind == "exact" else _token_f1
     golds = [plain(text) for text in gold_texts]
     rows = []
-    for predicted in predicted_texts:
-        text = plain(predicted)
+    for text in map(plain, predicted_texts):
         rows.append([likeness(text, gold) for gold in golds])
     return np.array(rows)
 

@@ -64,7 +64,9 @@ def views_at_end(story: Story, order: int = 4) -> dict[Chain, View]:
     views = {}
     for chain in _chains(story.people, order):
         watching = present.issuperset(chain)
-        value = dict(story.things) if watching else dict.fromkeys(story.things)
+        value: dict[str, str | None] = dict.fromkeys(story.things)
+        if watching:
+            value |= story.things
         views[chain] = View(value, dict.fromkeys(story.things, watching), watching)
     for number, event in enumerate(story.events, start=1):
         fault = _fault(story, views, present, event)

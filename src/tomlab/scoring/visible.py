@@ -35,8 +35,10 @@ OTHERS = _set("user human system inst sys")
 _KNOWN = THOUGHTS | ANSWERS | TURNS | BEGINS | ENDS
 
 # A text without one of these has no mark.
-_HINTS = ("<", "[", "◁", "```", "~~~", "assistant", "analysis")
-_HINTS += ("response", "Response", "RESPONSE", "process", "Process", "PROCESS")
+_HINTS = (
+    *("<", "[", "◁", "```", "~~~", "assistant", "analysis"),
+    *("response", "Response", "RESPONSE", "process", "Process", "PROCESS"),
+)
 _MARK = re.compile(
     r"""
       (?:<\|channel\|>|\A)\s*(?P<channel>analysis|commentary|final)\b(?:[^<]|<\|constrain\|>)*<\|message\|>
