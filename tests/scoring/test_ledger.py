@@ -60,7 +60,6 @@ def test_ledger_is_read_row_by_row_and_there_may_be_none(tmp_path):
         ({"found_by": "me"}, "row 3, field found_by: found 'me'"),
         ({"read_by": "somebody"}, "row 3, field read_by: found 'somebody'"),
         ({"confirmed_by": ""}, "row 3, field confirmed_by: found nothing"),
-        ({"benchmark": "fantom"}, "field benchmark: .*expected no such"),
         ({"text": ROW["text"]}, "row 3: text '0123456789ab' stands in row 2 too"),
     ],
 )

@@ -35,19 +35,19 @@ def read_answer(
     """
     if chooser is None:
         chooser = choose
-    shown, open_thought = visible(text)
+    reply, open_thought = visible(text)
 
-    def is_read(before: str) -> bool:
-        return chooser(before, cut_off=False, cot=cot).key is not None
+    def is_read(beginning: str) -> bool:
+        return chooser(beginning, cut_off=False, cot=cot).key is not None
 
-    answer = before_next_question(shown, is_read, cot)
+    answer = before_next_question(reply, is_read, cot)
     if answer is None:
         why = "goes on with another question before it names an option"
-        return no_option(shown, finish_reason, open_thought, why)
-    cut_off = finish_reason == "length" and answer == shown
+        return no_option(reply, finish_reason, open_thought, why)
+    cut_off = finish_reason == "length" and answer == reply
     reading = chooser(answer, cut_off=cut_off, cot=cot)
     if reading.key is None or open_thought:
-        return no_option(shown, finish_reason, open_thought, reading.rule)
+        return no_option(reply, finish_reason, open_thought, reading.rule)
     return reading
 
 
@@ -201,9 +201,10 @@ def _led(text: str, cut_off: bool) -> tuple[str | None, str]:
     rest = text[lead.end() :]
     if not cut_off and _CALLED_RIGHT.match(rest):
         return key, rest
-    beside = _BESIDE.match(rest)
-    is_one_of_two = beside is not None and (beside[1] or beside[2]) != key
-    if is_one_of_two or _GOES_ON.match(rest):
+    second = _BESIDE.match(rest)
+    if second and (second[1] or second[2]) != key:
+        return None, ""
+    if _GOES_ON.match(rest):
         return None, ""
     return key, rest
 
@@ -357,8 +358,8 @@ def _has_passing(text: str) -> bool:
 
 def _is_in_passing(text: str, position: int) -> bool:
     """Whether what stands before an announcement, in its clause, makes it no answer."""
-    before = _FORCED.sub("", text[max(0, position - 300) : position])
-    clause = _CLAUSE.split(before)[-1]
+    beginning = _FORCED.sub("", text[max(0, position - 300) : position])
+    clause = _CLAUSE.split(beginning)[-1]
     return _PASSING.search(clause) is not None
 
 

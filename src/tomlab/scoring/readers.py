@@ -45,8 +45,8 @@ def reader(
         answer = answers.get(item["item_id"])
         people = [*item.get("aware", []), *item.get("unaware", [])]
         if people:
-            named = [name for name in people if (_set_of(item), name.lower()) in knowers]
-            answer = ", ".join(named) or "Nobody"
+            listed = [name for name in people if (_set_of(item), name.lower()) in knowers]
+            answer = ", ".join(listed) or "Nobody"
         if answer:
             response = benchmark.reference(item | {"answer": answer}, method, 0)["gold"]
             rows.append({"item_id": item["item_id"], "response": response})
@@ -232,10 +232,11 @@ def _asked_person(item: Mapping, options: Sequence[str]) -> str:
     is the second person that the options name.
     """
     if item.get("tom_order", "").startswith(("first-order", "second-order")):
-        people = speakers_of(item["full_story"])
-        named = [word for word in words_of(options[0]) if word in people]
-        is_second = item["tom_order"].startswith("second") and len(named) > 1
-        return named[1] if is_second else item["character"]
+        speakers = speakers_of(item["full_story"])
+        people = [word for word in words_of(options[0]) if word in speakers]
+        if item["tom_order"].startswith("second") and len(people) > 1:
+            return people[1]
+        return item["character"]
     if item.get("character"):
         return item["character"]
     if item.get("person_x"):

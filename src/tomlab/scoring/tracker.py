@@ -147,10 +147,11 @@ def _without_actor(chain: Chain, actor_chains: Collection[Chain]) -> Chain:
     """Whose view of who is there a chain has after somebody came: she sees it herself, and
     onlookers take her to see what they themselves believe of it, so she drops out of the chain.
     """
-    others = [
-        person for number, person in enumerate(chain, start=1) if chain[:number] not in actor_chains
-    ]
-    return tuple(person for person, _ in groupby(others))
+    onlookers = []
+    for number, person in enumerate(chain, start=1):
+        if chain[:number] not in actor_chains:
+            onlookers.append(person)
+    return tuple(person for person, _ in groupby(onlookers))
 
 
 def _hear(views: dict[Chain, View], observing: Collection[Chain], event: Event) -> None:
@@ -168,53 +169,59 @@ def _hear(views: dict[Chain, View], observing: Collection[Chain], event: Event) 
 
 def _fault(story: Story, views: dict[Chain, View], present: set[str], event: Event) -> str:
     """What is wrong with an event at this point, "" if nothing is."""
-    who = event.who
-    kind = event.kind
-    hearers = [*event.to, *event.secretly]
     attentive = [person for person in story.people if views[(person,)].watching]
-    strangers = sorted({who, *hearers}.difference(story.people, [""]))
+    return (
+        _fault_of_words(story, event)
+        or _fault_of_scene(present, attentive, event)
+        or _fault_of_hearers(attentive, event)
+    )
+
+
+def _fault_of_words(story: Story, event: Event) -> str:
+    """An unknown kind, person or thing, or a missing actor or value."""
+    people = {event.who, *event.to, *event.secretly}
+    strangers = sorted(people.difference(story.people, [""]))
+    if event.kind not in KINDS:
+        return f"found {event.kind}, expected one of {', '.join(KINDS)}"
+    if strangers:
+        return f"found {strangers}, expected people of the story"
+    if not event.who and event.kind != "move":
+        return "found nobody who does it, expected a person"
+    if event.kind in ("move", "look", "peek", "say") and event.thing not in story.things:
+        return f"found the thing {event.thing!r}, expected one of {', '.join(story.things)}"
+    if event.kind in ("move", "say") and not event.value:
+        return "found no value, expected one"
+    return ""
+
+
+def _fault_of_scene(present: Collection[str], attentive: Collection[str], event: Event) -> str:
+    """Somebody who is not where the event needs them to be, or is not attentive as it needs."""
+    who = event.who
+    takes_scene = event.kind in ("leave", "distract", "attend", "move", "look")
+    if who and takes_scene and who not in present:
+        return f"found {who} away, expected somebody at the scene"
+    if event.kind == "enter" and who in present:
+        return f"found {who} at the scene, expected somebody who is away"
+    if event.kind in ("attend", "peek") and who in attentive:
+        return f"found {who} attentive, expected somebody who is not"
+    if event.kind == "distract" and who not in attentive:
+        return f"found {who} distracted, expected somebody who is not"
+    return ""
+
+
+def _fault_of_hearers(attentive: Collection[str], event: Event) -> str:
+    """Nobody who is told, somebody who hears or watches in two roles, or no secret watcher."""
+    hearers = [*event.to, *event.secretly]
     repeated = sorted({person for person in hearers if hearers.count(person) > 1})
     seen = [person for person in event.secretly if person in attentive]
-    takes_thing = kind in ("move", "look", "peek", "say")
-    takes_scene = kind in ("leave", "distract", "attend", "move", "look")
-    things = ", ".join(story.things)
-    faults = [
-        (kind not in KINDS, f"found {kind}, expected one of {', '.join(KINDS)}"),
-        (strangers, f"found {strangers}, expected people of the story"),
-        (not who and kind != "move", "found nobody who does it, expected a person"),
-        (
-            takes_thing and event.thing not in story.things,
-            f"found the thing {event.thing!r}, expected one of {things}",
-        ),
-        (kind in ("move", "say") and not event.value, "found no value, expected one"),
-        (
-            who and takes_scene and who not in present,
-            f"found {who} away, expected somebody at the scene",
-        ),
-        (
-            kind == "enter" and who in present,
-            f"found {who} at the scene, expected somebody who is away",
-        ),
-        (
-            kind in ("attend", "peek") and who in attentive,
-            f"found {who} attentive, expected somebody who is not",
-        ),
-        (
-            kind == "distract" and who not in attentive,
-            f"found {who} distracted, expected somebody who is not",
-        ),
-        (kind == "say" and not event.to, "found nobody who is told, expected a listener"),
-        (
-            repeated,
-            f"found {repeated} twice among those who hear or watch, expected each person once",
-        ),
-        (who in hearers, f"found {who} hearing or watching {who}, expected somebody else"),
-        (
-            seen,
-            f"found {seen} at the scene and attentive, expected secret watchers away or distracted",
-        ),
-    ]
-    for is_bad, message in faults:
-        if is_bad:
-            return message
+    if event.kind == "say" and not event.to:
+        return "found nobody who is told, expected a listener"
+    if repeated:
+        return f"found {repeated} twice among those who hear or watch, expected each person once"
+    if event.who in hearers:
+        return f"found {event.who} hearing or watching {event.who}, expected somebody else"
+    if seen:
+        return (
+            f"found {seen} at the scene and attentive, expected secret watchers away or distracted"
+        )
     return ""
