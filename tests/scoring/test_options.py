@@ -12,7 +12,7 @@ from tomlab.benchmarks.bigtom import scoring as bigtom
 from tomlab.scoring.options import read_answer
 
 FILE = Path(__file__).with_name("option_forms.yaml")
-FORMS, WRAPPED, TRAPS = yaml.safe_load_all(FILE.read_text("utf-8"))
+FORMS, WRAPPED, TRAPS, LAST_WORDS = yaml.safe_load_all(FILE.read_text("utf-8"))
 # The first "answer is" that names a key counts, so that the denial before it confirms nothing.
 READ_OTHERWISE = ["(A) No, the answer is not (B).\n\nThe correct answer is (B"]
 
@@ -30,38 +30,9 @@ def test_real_forms_are_read_as_a_reader_does():
     assert misread == READ_OTHERWISE
 
 
-DENIALS = [
-    "The answer is not (A)",
-    "The answer isn't (A).",
-    "The answer is not (A) or",
-    "The answer is",
-]
-SAYINGS = [
-    f"{opening} {denial}" for opening in ("(B) Right.", "The answer is (B).") for denial in DENIALS
-]
-
-
-@pytest.mark.parametrize(
-    ("text", "how", "prompt", "key"),
-    [
-        *((text, how, "plain", "B") for text in SAYINGS for how in ("ended", "cut off")),
-        # A denial that names another key chooses that one, a denial alone nothing.
-        ("She looked. The answer is not (A) but (B).", "ended", "cot", "B"),
-        ("(B) and not (A)", "cut off", "plain", "B"),
-        ("The answer is not (A).", "ended", "plain", None),
-        ("The answer is not (A).", "ended", "cot", None),
-        # A key that leads is corrected by what comes last, unless the token limit decided that.
-        ("(B) Yes. The answer is (B). I mean, the answer is (A).", "ended", "plain", "A"),
-        ("(B) Yes. The answer is (B). The answer is (A)", "cut off", "plain", "B"),
-        ("(A) No, the answer is (B). Mary is", "cut off", "plain", "B"),
-        # Chain of thought that was cut off needs its closing words.
-        ("(B) pay. The answer is (B). The answer is not", "cut off", "cot", None),
-        ("Therefore, the answer is: (B). The answer is not", "cut off", "cot", "B"),
-        ("The answer is (A). Hm, the answer is (A) or (B).", "ended", "plain", None),
-    ],
-)
-def test_denials_corrections_and_token_limit(text, how, prompt, key):
-    assert read(text, how, prompt) == key
+@pytest.mark.parametrize(("key", "how", "prompt", "text"), LAST_WORDS)
+def test_denials_corrections_and_token_limit(key, how, prompt, text):
+    assert (read(text, how, prompt) or "none") == key
 
 
 READERS = {"SimpleToM and OmniToM": read_answer, "BigToM": bigtom.read_answer}

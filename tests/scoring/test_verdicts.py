@@ -1,4 +1,4 @@
-"""Verdicts that others published: cards, series apart, and the numbers that were computed before."""
+"""Verdicts that others published: cards, series apart, and comparisons."""
 
 import shutil
 
@@ -108,24 +108,6 @@ def test_both_counts_only_items_of_which_both_were_answered():
     result = verdicts.shares(rows, "contingency").set_index("contingency")
     assert result["n"].to_dict() == {"f": 2, "t": 3, "both": 2}
     assert result["value"].to_dict() == {"f": 0.5, "t": 1, "both": 0.5}
-
-
-# What was computed from the files before they came here
-
-
-def test_opus_is_right_alone_on_20_templates_and_sonnet_on_one(series):
-    opus = right(series["generated"], "Claude Opus 4.6")
-    sonnet = right(series["generated"], "Claude Sonnet 4.6")
-    result = verdicts.compare(opus, sonnet)
-    assert (result["only_a"], result["only_b"]) == (20, 1)
-
-
-def test_simpletom_explicit_and_applied():
-    _, series = verdicts.read(SIMPLETOM)
-    result = verdicts.shares(series["generated"], "question")
-    result = result.pivot(index="model", columns="question", values="value").round(2)
-    assert result.loc["Claude Sonnet 4", ["mental_state", "behavior"]].tolist() == [0.99, 0.93]
-    assert result.loc["gpt-oss-20b", ["mental_state", "behavior"]].tolist() == [0.99, 0.52]
 
 
 def test_only_claude_sonnet_finds_true_belief_harder_by_more_than_chance(series):
