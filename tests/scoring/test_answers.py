@@ -106,6 +106,9 @@ def test_order_is_that_of_the_responses_whatever_the_index():
         (responses("two", "zero", "three"), r"no item 'three' \(2 unknown in all\)"),
         (responses("one", method="tot"), "no method 'tot'; there are: none, cot"),
         (responses("one", "two", "one"), "'one', 'mine', 'none', 0.* once"),
+        (responses("one", response=7), "row 0, field response: found 7, expected text"),
+        (responses("one", model=None), "row 0, field model: found None, expected text"),
+        (responses("one", sample="a"), "row 0, field sample: found 'a', expected a number"),
     ],
 )
 def test_fault_of_a_table_is_named(table, fault):

@@ -11,7 +11,6 @@ from replies import answered
 from simpletom_stories import stories
 from tomlab.benchmarks import bigtom, fantom, omnitom, simpletom
 from tomlab.benchmarks.omnitom.items.compose import linked_items
-from tomlab.errors import InputError
 from tomlab.paths import DATA
 
 QUESTION = {"source_row": 1, "question": "Where is it?", "choices": ["box", "bag"], "answer": "bag"}
@@ -76,14 +75,3 @@ def test_scores_tell_whose_words_stand_with_a_letter(benchmark, method):
     for words, texts in replies.items():
         scores = benchmark.score(items, answered(items, texts, method))
         assert {*scores["words"]} == {words}
-
-
-def test_fault_of_a_table_of_texts_is_named(benchmark, method):
-    items, responses = table(benchmark, method)
-    with pytest.raises(InputError, match="no answers to score"):
-        benchmark.score(items, responses[:0])
-    for name, value in [("response", 7), ("response", ["a"]), ("model", None), ("sample", [0])]:
-        changed = responses.assign(sample=0).astype({name: object})
-        changed.at[0, name] = value
-        with pytest.raises(InputError, match=rf"row 0, field {name}: .*expected (text|a number)"):
-            benchmark.score(items, changed)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tomlab.scoring.choices import Reading, judged, no_option, scored, shuffled, words_of
+from tomlab.errors import InputError
+from tomlab.scoring.choices import Reading, judged, no_option, scored, shuffled, table_of, words_of
 
 ITEM = {"item_id": "i", "choices": ["pay", "leave"], "answer": "leave", "scenario": "shop"}
 RESPONSE = {"item_id": "i", "model": "mine", "method": "none", "sample": 0, "asked_as": ""}
@@ -49,6 +50,11 @@ def test_row_has_the_conditions_and_the_option_chosen(outcome, key, score, chose
 )
 def test_answer_without_an_option_says_why(text, finish_reason, outcome, rule):
     assert no_option(text, finish_reason, False, "why") == (outcome, None, rule)
+
+
+def test_a_table_without_answers_is_an_error():
+    with pytest.raises(InputError, match="no answers to score"):
+        table_of([], [], "AB", "scores")
 
 
 def test_order_of_options_depends_on_seed_and_item():

@@ -61,14 +61,13 @@ def of_right_answers(n_groups):
 )
 def test_labels_or_right_answers_in_few_groups_have_no_interval_and_no_p(measure, second, method):
     measures = [("mine", "plain", measure), ("yours", "plain", second)]
-    metrics = check(table("omnitom", measures), "metrics")
-    [row] = differences("omnitom", measures).to_dict("records")
-    assert metrics["value"].between(0, 0.7).all()
-    if method is None:
-        assert np.isfinite([metrics["ci_low"][0], row["ci_low"], row["p"]]).all()
-    else:
-        assert (metrics["ci_method"][0], row["ci_method"]) == (method, method)
-        assert np.isnan([metrics["ci_low"][0], row["ci_low"], row["p"], row["p_holm"]]).all()
+    metric = check(table("omnitom", measures), "metrics").loc[0]
+    difference = differences("omnitom", measures).loc[0]
+    assert metric["value"] >= 0
+    for row in (metric, difference):
+        assert (row["ci_method"] == method) == (method is not None)
+    numbers = [metric["ci_low"], *difference[["ci_low", "p", "p_holm"]]]
+    assert np.isnan(np.array(numbers, float)).tolist() == [method is not None] * 4
 
 
 def test_a_statistic_without_a_right_answer_has_an_interval_and_no_p():

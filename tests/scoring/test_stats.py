@@ -24,7 +24,6 @@ from tomlab.scoring.stats import (
     clopper_pearson,
     cluster_interval,
     cluster_statistic,
-    fewest_trials,
     linear_interval,
     ratio,
 )
@@ -219,24 +218,17 @@ def test_a_gap_of_two_shares_adds_their_distances_by_squares():
     st.sampled_from([SHARE, DIFFERENCE]),
 )
 @examples
-def test_interval_of_a_balanced_mean_holds_it_within_its_bounds(rows, bounds):
+def test_interval_of_a_balanced_mean_holds_it_whatever_the_names_of_groups(rows, bounds):
     values, kinds, groups = (pd.Series(column) for column in zip(*rows, strict=True))
     if bounds == DIFFERENCE:
         values = values - (groups % 2)
     result = balanced_interval(values, kinds, groups, bounds=bounds)
+    renamed = groups.map(dict(enumerate("dacbfe")))
+    assert balanced_interval(values, kinds, renamed, bounds=bounds) == result
     assert result.value == pytest.approx(values.groupby(kinds).mean().mean())
     assert bounds[0] <= result.ci_low <= result.value + 1e-12
     assert result.value - 1e-12 <= result.ci_high <= bounds[1]
     assert width(result) > 0
-
-
-@given(st.lists(st.integers(1, 9), min_size=3, max_size=12), st.randoms(use_true_random=False))
-@examples
-def test_fewest_trials_do_not_depend_on_the_order_or_the_names_of_groups(sizes, random):
-    counts = [pd.Series(sizes), pd.Series(sizes).iloc[1:]]  # the second share lacks a group
-    names = random.sample(range(len(sizes)), len(sizes))
-    renamed = [count.rename(dict(enumerate(names))).sample(frac=1) for count in counts]
-    assert fewest_trials(renamed, [0.3, 0.7]) == fewest_trials(counts, [0.3, 0.7])
 
 
 # ---- Statistics of counts ------------------------------------------------------------------------
