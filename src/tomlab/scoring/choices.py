@@ -183,12 +183,12 @@ def _beside_letter(text: str, key: str, keys: Sequence[str]) -> list[str]:
     """What stands behind a letter, and before it in its sentence, wherever a text has it."""
     pieces = re.split(_LETTER.format("".join(keys)), text)
     texts = pieces[::2]
-    beside = []
+    neighbours = []
     for number, letter in enumerate(pieces[1::2]):
         if letter.casefold() == key.casefold():
-            beside.append(texts[number + 1])
-            beside.append(re.split(_STOP, texts[number])[-1])
-    return beside
+            neighbours.append(texts[number + 1])
+            neighbours.append(re.split(_STOP, texts[number])[-1])
+    return neighbours
 
 
 def _option_in(text: str, options: Collection[str]) -> str | None:

@@ -177,8 +177,8 @@ def _denies(texts: pd.Series) -> np.ndarray:
     return texts.str.contains(_NO).to_numpy(float)
 
 
-def _n_shared(text: str, other: str) -> int:
-    return len(set(words_of(text)) & set(words_of(other)))
+def _n_shared(text: str, sentence: str) -> int:
+    return len(set(words_of(text)) & set(words_of(sentence)))
 
 
 def _shared_words(texts: Sequence[str], sentences: Sequence[list[str]]) -> np.ndarray:

@@ -184,10 +184,10 @@ def _leading_key(answer: str, cut_off: bool = True) -> str | None:
     alone = _ALONE.fullmatch(answer)
     if alone:
         return None if re.search(rf"{_KEY}\s*\?", answer) else alone[1]
-    key, rest = _led(answer, cut_off)
-    if key is None or "\n" not in rest:
+    key, remainder = _led(answer, cut_off)
+    if key is None or "\n" not in remainder:
         return key
-    _, _, below = rest.partition("\n")
+    _, _, below = remainder.partition("\n")
     next_key, _ = _led(below.lstrip(), cut_off)
     return key if next_key in (None, key) else None
 
@@ -198,15 +198,15 @@ def _led(text: str, cut_off: bool) -> tuple[str | None, str]:
     if not lead:
         return None, ""
     key = lead[1].upper()
-    rest = text[lead.end() :]
-    if not cut_off and _CALLED_RIGHT.match(rest):
-        return key, rest
-    second = _BESIDE.match(rest)
+    remainder = text[lead.end() :]
+    if not cut_off and _CALLED_RIGHT.match(remainder):
+        return key, remainder
+    second = _BESIDE.match(remainder)
     if second and (second[1] or second[2]) != key:
         return None, ""
-    if _GOES_ON.match(rest):
+    if _GOES_ON.match(remainder):
         return None, ""
-    return key, rest
+    return key, remainder
 
 
 _NOT = r"(?i:\b(?:not|neither|nor|rather than|instead of|over|except)|n['’]t)"

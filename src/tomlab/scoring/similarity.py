@@ -66,12 +66,11 @@ def _word_counts(text: str) -> Counter:
     return Counter(text.split())
 
 
-def shared(left: str, right: str) -> float:
+def shared(text: str, second: str) -> float:
     """The share of content words that two sentences have in common (Dice), endings left aside."""
-    left_words = _content(left)
-    right_words = _content(right)
-    n_words = len(left_words) + len(right_words)
-    return 2 * len(left_words & right_words) / max(n_words, 1)
+    words = _content(text)
+    second_words = _content(second)
+    return 2 * len(words & second_words) / max(len(words) + len(second_words), 1)
 
 
 def _content(text: str) -> set[str]:

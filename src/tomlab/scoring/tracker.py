@@ -90,14 +90,14 @@ def _chains(people: Collection[str], order: int) -> list[Chain]:
     return chains
 
 
-def _after(before: dict[Chain, View], present: set[str], event: Event) -> dict[Chain, View]:
+def _after(earlier: dict[Chain, View], present: set[str], event: Event) -> dict[Chain, View]:
     """The views of all chains after an event."""
-    views = {chain: view.copy() for chain, view in before.items()}
-    observing = _observing_chains(before, present, event)
+    views = {chain: view.copy() for chain, view in earlier.items()}
+    observing = _observing_chains(earlier, present, event)
     actor_chains = [chain for chain in observing if chain[-1:] == (event.who,)]
     match event.kind:
         case "enter" | "attend":
-            _see_who_is_there(views, before, actor_chains)
+            _see_who_is_there(views, earlier, actor_chains)
         case "leave" | "distract":
             for chain in actor_chains:
                 views[chain].watching = False
@@ -108,13 +108,13 @@ def _after(before: dict[Chain, View], present: set[str], event: Event) -> dict[C
         case "look" | "peek":
             # Onlookers take her to see what they themselves believe to be there.
             for chain in actor_chains:
-                views[chain].learn(event.thing, before[chain[:-1]].value[event.thing])
+                views[chain].learn(event.thing, earlier[chain[:-1]].value[event.thing])
         case "say":
             _hear(views, observing, event)
     return views
 
 
-def _observing_chains(before: dict[Chain, View], present: set[str], event: Event) -> list[Chain]:
+def _observing_chains(earlier: dict[Chain, View], present: set[str], event: Event) -> list[Chain]:
     """The chains that an event reaches: everybody in them observes it."""
     secretly = set(event.secretly)
     if event.kind == "peek":
@@ -123,22 +123,22 @@ def _observing_chains(before: dict[Chain, View], present: set[str], event: Event
     elif event.kind == "say":
         openly = {event.who, *event.to}
     else:
-        attentive = {person for person in present if before[(person,)].watching}
+        attentive = {person for person in present if earlier[(person,)].watching}
         openly = attentive | {event.who}
     openly.discard("")
     # People who watch in secret are not known to watch, so they can only stand first.
     return [
         chain
-        for chain in before
+        for chain in earlier
         if openly.issuperset(chain[1:]) and (openly | secretly).issuperset(chain[:1])
     ]
 
 
 def _see_who_is_there(
-    views: dict[Chain, View], before: dict[Chain, View], actor_chains: Collection[Chain]
+    views: dict[Chain, View], earlier: dict[Chain, View], actor_chains: Collection[Chain]
 ) -> None:
     for chain, view in views.items():
-        view.watching = before[_without_actor(chain, actor_chains)].watching
+        view.watching = earlier[_without_actor(chain, actor_chains)].watching
     for chain in actor_chains:
         views[chain].watching = True
 
