@@ -1,32 +1,13 @@
-"""What of an answer is said aloud, and why an answer without an option has none."""
+"""Responses find their items, and an answer without an option says why it has none."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from tomlab.benchmarks import bigtom
 from tomlab.errors import InputError
 from tomlab.records.files import read_answers
-from tomlab.scoring.answers import unanswered
-from tomlab.scoring.visible import visible
-
-
-@pytest.mark.parametrize(
-    ("text", "said", "left_open"),
-    [
-        ("b) Mei will dive.", "b) Mei will dive.", False),
-        ("  b) Mei will dive.\n", "b) Mei will dive.", False),
-        ("<think>She saw it: a).</think>\nb)", "b)", False),
-        ("<think>one</think>b) <think>two</think>for sure", "b) for sure", False),
-        ("<THINK>a)\na)</Think>b)", "b)", False),
-        ("<think></think>", "", False),
-        ("<think>She saw it, so a)", "", True),
-        ("b) Mei will dive.<think>or will she", "b) Mei will dive.", True),
-        ("<think>one</think>b)<think>two", "b)", True),
-        ("", "", False),
-    ],
-)
-def test_thinking_is_no_part_of_what_is_said(text, said, left_open):
-    assert visible(text) == (said, left_open)
+from tomlab.scoring.answers import pairs, unanswered
 
 
 @pytest.mark.parametrize(
@@ -71,25 +52,80 @@ def test_text_that_names_nothing_and_declines_nothing_is_unparsed(text):
     assert unanswered(text, "stop", open_thought=False) == "unparsed"
 
 
-def test_refusal_by_the_provider_is_refused_whatever_the_text():
-    assert unanswered("", "refusal", open_thought=False) == "refused"
-    assert unanswered("Mei", "refusal", open_thought=True) == "refused"
+@pytest.mark.parametrize(
+    ("text", "finish_reason", "open_thought", "outcome"),
+    [
+        ("", "refusal", False, "refused"),
+        ("Mei", "refusal", True, "refused"),
+        ("I'm sorry, but", "length", False, "truncated"),
+        ("", "stop", True, "truncated"),
+        ("Mei will dive.", "other", False, "unparsed"),
+    ],
+)
+def test_the_reason_why_an_answer_ended_comes_before_its_text(
+    text, finish_reason, open_thought, outcome
+):
+    assert unanswered(text, finish_reason, open_thought) == outcome
 
 
-def test_token_limit_makes_it_truncated():
-    assert unanswered("Mei will dive down to", "length", open_thought=False) == "truncated"
+# Tables of responses
+
+ITEMS = pd.DataFrame({"item_id": ["one", "two"], "answer": ["No", "Yes"]})
+DEFAULTS = {"sample": 0, "finish_reason": "stop", "error": None}
+DEFAULTS |= {"completion_tokens": 0, "asked_as": ""}
 
 
-def test_token_limit_comes_before_the_wording_of_a_refusal():
-    assert unanswered("I'm sorry, but", "length", open_thought=False) == "truncated"
+def responses(*item_ids, **columns):
+    """A response to each item; columns hold for all of them."""
+    table = pd.DataFrame({"item_id": item_ids, "response": "(A)"})
+    return table.assign(**{"model": "mine", "method": "none"} | columns)
 
 
-def test_thinking_that_never_ended_is_truncated():
-    assert unanswered("", "stop", open_thought=True) == "truncated"
+def paired(table, items=ITEMS):
+    return pairs(items, table, {"none": None, "cot": None})
 
 
-def test_another_finish_reason_says_nothing():
-    assert unanswered("Mei will dive.", "other", open_thought=False) == "unparsed"
+@pytest.mark.parametrize("columns", [{}, {"sample": 2, "finish_reason": "length", "x": 1}])
+def test_columns_that_are_left_out_are_filled_up(columns):
+    [(item, response)] = paired(responses("two", **columns))
+    assert item == {"item_id": "two", "answer": "Yes"}
+    expected = {"item_id": "two", "model": "mine", "method": "none", "response": "(A)"}
+    assert response == expected | DEFAULTS | columns
+
+
+def test_order_is_that_of_the_responses_whatever_the_index():
+    table = responses("two", "one").set_axis([5, 5])
+    answers = [item["answer"] for item, _ in paired(table, ITEMS.set_axis([9, 9]))]
+    assert answers == ["Yes", "No"]
+
+
+@pytest.mark.parametrize(
+    ("table", "fault"),
+    [
+        (responses("one")[["method", "item_id"]], "missing columns model, response"),
+        (responses("two", "zero", "three"), r"no item 'three' \(2 unknown in all\)"),
+        (responses("one", method="tot"), "no method 'tot'; there are: none, cot"),
+        (responses("one", "two", "one"), "'one', 'mine', 'none', 0.* once"),
+        (responses("one", response=7), "row 0, field response: found 7, expected text"),
+        (responses("one", model=None), "row 0, field model: found None, expected text"),
+        (responses("one", sample="a"), "row 0, field sample: found 'a', expected a number"),
+    ],
+)
+def test_fault_of_a_table_is_named(table, fault):
+    with pytest.raises(InputError, match=f"^responses: .*{fault}"):
+        paired(table)
+
+
+def test_same_item_by_another_model_method_or_sample_is_no_double():
+    tables = [responses("one", **c) for c in ({"model": "a"}, {"method": "cot"}, {"sample": 1})]
+    assert len(paired(pd.concat([responses("one", sample=0), *tables]).fillna({"sample": 0}))) == 4
+
+
+def test_item_asked_in_the_other_order_has_its_options_exchanged():
+    items = ITEMS.assign(choices=[np.array(["No", "Yes"])] * 2)
+    table = responses("one", "one", sample=[0, 1], asked_as=["", "reversed"])
+    shown = [list(item["choices"]) for item, _ in paired(table, items)]
+    assert shown == [["No", "Yes"], ["Yes", "No"]]
 
 
 STORY = {"story": "Mei dives.", "question": "What will Mei do?", "benchmark": "bigtom"}
@@ -98,31 +134,32 @@ STORY |= {"choices": ["Mei will dive.", "Mei will wait."], "answer": "Mei will d
 STORY |= {"variable": "forward_belief", "condition": "true_belief", "reality": "Mei will dive."}
 
 
-def scored(texts, **columns):
-    """BigToM's scores of answers that pandas has read from a CSV, or has in a frame."""
+def outcomes(texts, **columns):
+    """What BigToM makes of answers, each to an item of its own."""
     ids = [f"i{n}" for n in range(len(texts))]
     items = pd.DataFrame([STORY | {"item_id": name} for name in ids])
     answers = pd.DataFrame({"item_id": ids, "model": "m", "method": "0-shot", "response": texts})
-    return bigtom.score(items, answers.assign(**columns))
+    return bigtom.score(items, answers.assign(**columns))["outcome"].tolist()
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
-@pytest.mark.parametrize("error", [None, "", "nan"])
-def test_a_missing_answer_without_an_error_is_refused_and_never_a_failed_request(missing, error):
+@pytest.mark.parametrize("columns", [{}, {"error": None}, {"error": ""}, {"error": "nan"}])
+def test_a_missing_answer_without_an_error_is_refused_and_never_a_failed_request(missing, columns):
     with pytest.raises(InputError, match=r"row 1, field response.*1 such.*keep_default_na=False"):
-        scored(["a)", missing])
-    with pytest.raises(InputError, match=r"row 1, field response"):
-        scored(["a)", missing], error=error)
+        outcomes(["a)", missing], **columns)
 
 
 def test_a_request_with_an_error_in_its_place_is_failed():
-    outcomes = scored(["a)", None], error=[None, "timed out"])["outcome"]
-    assert [*outcomes] == ["correct", "error"]
+    errors = [None, "timed out", "timed out"]
+    assert outcomes(["a)", None, "a)"], error=errors) == ["correct", "error", "error"]
 
 
 @pytest.mark.parametrize("error", [None, "", " ", "None", "nan", float("nan"), False])
 def test_an_empty_cell_is_no_error(error):
-    assert [*scored(["a)", "b)"], error=error)["outcome"]] == ["correct", "wrong"]
+    assert outcomes(["a)", "b)"], error=error) == ["correct", "wrong"]
+
+
+# Files of answers
 
 
 def test_answers_that_pandas_takes_for_missing_are_read_as_texts(tmp_path):
@@ -132,12 +169,11 @@ def test_answers_that_pandas_takes_for_missing_are_read_as_texts(tmp_path):
     table.assign(model="m", method="0-shot", error="").to_csv(path, index=False)
     answers = read_answers(path)
     assert [*answers["response"]] == texts
-    items = pd.DataFrame([STORY | {"item_id": name} for name in answers["item_id"]])
-    assert [*bigtom.score(items, answers)["outcome"]] == ["unparsed"] * 6 + ["correct"]
+    assert outcomes(answers["response"]) == ["unparsed"] * 6 + ["correct"]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "fault"),
     [
         ("item_id;model;method;response\ni0;m;0-shot;a)\n", "row 1: found a semicolon between"),
         ("item_id,model,method\ni0,m,0-shot\n", "row 1: missing columns response"),
@@ -148,18 +184,15 @@ def test_answers_that_pandas_takes_for_missing_are_read_as_texts(tmp_path):
         ),
     ],
 )
-def test_what_is_wrong_with_a_file_of_answers_is_named(tmp_path, text, said):
+def test_fault_of_a_file_of_answers_is_named(tmp_path, text, fault):
     path = tmp_path / "answers.csv"
     path.write_text(text, "utf-8")
-    with pytest.raises(InputError, match=r"answers\.csv") as raised:
+    with pytest.raises(InputError, match=rf"(?s)answers\.csv.*{fault}"):
         read_answers(path)
-    assert said in str(raised.value)
 
 
 def test_why_answers_ended_is_read_in_every_vendors_words(tmp_path):
     path = tmp_path / "answers.csv"
     reasons = {"max_tokens": "length", "STOP": "stop", "": "stop", "content_filter": "refusal"}
-    rows = [("i", "m", "0-shot", "a)", reason) for reason in reasons]
-    columns = ["item_id", "model", "method", "response", "finish_reason"]
-    pd.DataFrame(rows, columns=columns).to_csv(path, index=False)
+    responses("i").merge(pd.Series(reasons.keys(), name="finish_reason"), how="cross").to_csv(path)
     assert [*read_answers(path)["finish_reason"]] == [*reasons.values()]

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tomlab.benchmarks.bigtom import scoring as bigtom
 from tomlab.scoring.options import read_answer
 
 FILE = Path(__file__).with_name("option_forms.yaml")
-FORMS, WRAPPED, TRAPS = yaml.safe_load_all(FILE.read_text("utf-8"))
+FORMS, WRAPPED, TRAPS, LAST_WORDS = yaml.safe_load_all(FILE.read_text("utf-8"))
 # The first "answer is" that names a key counts, so that the denial before it confirms nothing.
 READ_OTHERWISE = ["(A) No, the answer is not (B).\n\nThe correct answer is (B"]
 
@@ -23,50 +23,21 @@ def read(text, how="ended", prompt="plain"):
 
 def test_real_forms_are_read_as_a_reader_does():
     assert len(FORMS) >= 200
-    told = [form for form in FORMS if (read(form[3], *form[1:3]) or "none") != form[0]]
-    assert [text for *_, text in told] == READ_OTHERWISE
+    misread = []
+    for key, how, prompt, text in FORMS:
+        if (read(text, how, prompt) or "none") != key:
+            misread.append(text)
+    assert misread == READ_OTHERWISE
 
 
-@pytest.mark.parametrize("how", ["ended", "cut off"])
-@pytest.mark.parametrize(
-    "denial",
-    ["The answer is not (A)", "The answer isn't (A).", "The answer is not (A) or", "The answer is"],
-)
-def test_denial_takes_nothing_back(denial, how):
-    assert read(f"(B) Reasonable. {denial}", how) == "B"
-    assert read(f"The answer is (B). {denial}", how) == "B"
-
-
-def test_denial_that_names_another_key_chooses_that():
-    assert read("She looked. The answer is not (A) but (B).", prompt="cot") == "B"
-    assert read("(B) and not (A)", "cut off") == "B"
-
-
-def test_denial_alone_chooses_nothing():
-    assert read("The answer is not (A).") is None
-    assert read("The answer is not (A).", prompt="cot") is None
-
-
-def test_key_that_leads_is_corrected_by_what_an_ended_answer_says_last():
-    assert read("(B) Yes. The answer is (B). I mean, the answer is (A).") == "A"
-
-
-def test_token_limit_does_not_choose():
-    assert read("(B) Yes. The answer is (B). The answer is (A)", "cut off") == "B"
-    assert read("(A) No, the answer is (B). Mary is", "cut off") == "B"
-
-
-def test_chain_of_thought_that_was_cut_off_needs_its_closing_words():
-    assert read("(B) pay. The answer is (B). The answer is not", "cut off", "cot") is None
-    assert read("Therefore, the answer is: (B). The answer is not", "cut off", "cot") == "B"
-
-
-def test_several_keys_behind_the_last_opening_stay_undecided():
-    assert read("The answer is (A). Hm, the answer is (A) or (B).") is None
+@pytest.mark.parametrize(("key", "how", "prompt", "text"), LAST_WORDS)
+def test_denials_corrections_and_token_limit(key, how, prompt, text):
+    assert (read(text, how, prompt) or "none") == key
 
 
 READERS = {"SimpleToM and OmniToM": read_answer, "BigToM": bigtom.read_answer}
 by_reader = pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+PLAIN = [(letter, text) for letter, prompt, text in WRAPPED if prompt == "plain"]
 
 
 def upper(reading):
@@ -76,19 +47,14 @@ def upper(reading):
 @by_reader
 def test_whatever_is_wrapped_round_a_letter_it_is_read(reader):
     assert len(WRAPPED) >= 96
-    missed = [
-        (text, letter)
-        for letter, prompt, text in WRAPPED
-        if upper(reader(text, "stop", prompt == "cot")) != letter
-    ]
-    assert missed == []
+    for letter, prompt, text in WRAPPED:
+        assert upper(reader(text, "stop", prompt == "cot")) == letter, text
 
 
 @by_reader
 def test_letter_that_is_no_choice_is_not_read(reader):
     assert len(TRAPS) >= 96
-    read_anyway = [text for text in TRAPS if reader(text, "stop", False).key is not None]
-    assert read_anyway == []
+    assert [text for text in TRAPS if reader(text, "stop", False).key is not None] == []
 
 
 NEXT = "Is Tom likely to know?\n(A) Yes\n(B) No\nAnswer: (A)"
@@ -119,18 +85,13 @@ RUN_ONS = [
 
 @by_reader
 @pytest.mark.parametrize("more", RUN_ONS)
-@pytest.mark.parametrize("finish", ["stop", "length"])
-def test_answer_ends_where_the_model_begins_a_new_question(reader, more, finish):
-    assert upper(reader(f"(B){more}", finish, False)) == "B"
-    assert (
-        upper(reader(f"She can't know. Therefore, the answer is: (B){more}", finish, True)) == "B"
-    )
-
-
-@by_reader
-@pytest.mark.parametrize("more", RUN_ONS)
-def test_answer_without_a_letter_gets_none_from_a_new_question(reader, more):
-    assert reader(f"She will pay.{more}", "stop", False).key is None
+def test_answer_ends_where_the_model_begins_a_new_question(reader, more):
+    for letter, text in [*PLAIN, ("NONE", "She will pay.")]:
+        assert upper(reader(f"{text}{more}", "stop", False)) == letter, text
+    assert upper(reader(f"(B){more}", "length", False)) == "B"
+    for finish in ("stop", "length"):
+        reasoned = f"She can't know. Therefore, the answer is: (B){more}"
+        assert upper(reader(reasoned, finish, True)) == "B"
 
 
 @by_reader
@@ -148,7 +109,7 @@ def test_question_put_again_before_the_answer_does_not_end_it(reader, text, cot)
 
 
 THINKING = ["think", "thinking", "thought", "reasoning", "scratchpad", "tool_call"]
-answers = st.sampled_from([(letter, text) for letter, how, text in WRAPPED if how == "plain"])
+answers = st.sampled_from(PLAIN)
 spaces = st.text(" \n", max_size=3)
 
 
@@ -166,18 +127,9 @@ def test_thinking_and_space_around_an_answer_change_nothing(reader, answer, name
 @settings(max_examples=30, deadline=None)
 def test_answer_marked_as_such_is_the_answer(reader, answer, name, space):
     letter, text = answer
-    if "<" in text:
-        return  # one section is enough
+    assume("<" not in text)  # one section is enough
     marked = f"(A)? (B)?\n\n<{name}>{space}{text}{space}</{name}>"
     assert upper(reader(marked, "stop", False)) == letter
-
-
-@by_reader
-@pytest.mark.parametrize("more", RUN_ONS)
-def test_new_question_behind_an_answer_changes_nothing(reader, more):
-    for letter, how, text in WRAPPED:
-        if how == "plain":
-            assert upper(reader(f"{text}{more}", "stop", False)) == letter, text
 
 
 PIECES = (

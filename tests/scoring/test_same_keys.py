@@ -1,7 +1,5 @@
 """Items whose right and wrong answer say the same, of all four benchmarks."""
 
-import copy
-
 import pandas as pd
 import pytest
 import same_keys as check_of_files
@@ -20,74 +18,66 @@ SHARED = ROOT.parent / "shared" / "datasets"
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "likeness"),
+    ("text", "second", "likeness"),
     [
         ("Italian cuisine.", "Italian cuisine.", "identical"),
         ("Italian cuisine.", "italian  cuisine", "nearly identical"),
         ("It\u2019s his.", "It's his", "nearly identical"),
         ("She knows.", "She knows not.", ""),
-        ("Yes", "No", ""),
         ("C++", "C#", ""),
         ("", "", ""),
         ("?", "!", ""),
     ],
 )
-def test_two_answers_say_the_same_if_only_case_spaces_and_marks_differ(one, other, likeness):
-    assert same_keys.likeness_of(one, other) == likeness
-    assert same_keys.likeness_of(other, one) == likeness
+def test_two_answers_say_the_same_if_only_case_spaces_and_marks_differ(text, second, likeness):
+    assert same_keys.likeness_of(text, second) == likeness
+    assert same_keys.likeness_of(second, text) == likeness
 
 
 @given(st.text(), st.text())
-def test_any_texts_are_compared_and_a_text_says_the_same_as_itself(one, other):
-    if one.strip():
-        assert same_keys.likeness_of(one, one) == "identical"
-    assert same_keys.likeness_of(one, other) in ("", "identical", "nearly identical")
+def test_any_texts_are_compared_and_a_text_says_the_same_as_itself(text, second):
+    if text.strip():
+        assert same_keys.likeness_of(text, text) == "identical"
+    assert same_keys.likeness_of(text, second) in ("", "identical", "nearly identical")
 
 
-def test_fact_and_belief_of_fantom_whose_answers_are_one_text_are_found():
+def test_fact_and_belief_of_fantom_whose_answers_are_equal_texts():
     record = question_set()
     record["factQA"]["wrong_answer"] = record["factQA"]["correct_answer"]
     belief = record["beliefQAs"][0]
     belief["wrong_answer"] = belief["correct_answer"].upper()
     result = same_keys.same_keys(fantom.compose([record]))
-    likeness = dict(zip(result["item_id"], result["likeness"], strict=True))
-    assert likeness == {
+    assert result.set_index("item_id")["likeness"].to_dict() == {
         "0-0-0/fact": "identical",
         "0-0-0/belief_dist:0": "nearly identical",
         "0-0-0/belief_choice:0": "nearly identical",
     }
 
 
-def test_options_of_bigtom_that_differ_by_a_full_stop_are_found_in_every_condition():
+def test_options_of_bigtom_that_differ_by_a_full_stop_in_every_condition():
     row = MEI | {"belief_answer_aware": MEI["belief_answer_not_aware"].rstrip(".")}
     result = same_keys.same_keys(bigtom.compose(template_table([row])))
-    assert len(result) == 17  # all conditions that ask for a belief
-    assert set(result["likeness"]) == {"nearly identical"}
+    assert result["likeness"].tolist() == ["nearly identical"] * 17  # all that ask for a belief
 
 
-def test_belief_that_stands_twice_in_a_gold_table_is_found_once():
-    row = {"actor": "Mei", "belief": "It is empty.", "labels": {"order": "1"}}
-    again = copy.deepcopy(row) | {"belief": "it is empty"}
-    second_order = copy.deepcopy(row) | {"labels": {"order": "2"}}
-    item = {"item_id": "1", "group_id": "1", "source": "authored", "choices": []}
-    item["answer"] = pd.Series([row, again, second_order]).to_json(orient="records")
-    stages = [item | {"question_type": kind} for kind in ("extraction", "labelling")]
-    result = same_keys.same_keys(pd.DataFrame(stages))
-    assert result["question_type"].tolist() == ["labelling"]
+def test_belief_that_repeats_in_a_gold_table_counts_for_one_stage():
+    rows = []
+    for belief, order in [("It is empty.", "1"), ("it is empty", "1"), ("It is empty.", "2")]:
+        rows.append({"actor": "Mei", "belief": belief, "labels": {"order": order}})
+    answer = pd.Series(rows).to_json(orient="records")
+    items = pd.DataFrame({"question_type": ["extraction", "labelling"], "answer": answer})
+    items = items.assign(item_id="1", group_id="1", source="authored", choices="")
+    assert same_keys.same_keys(items)["question_type"].tolist() == ["labelling"]
 
 
-def released(count: int, same: tuple[int, ...]) -> pd.DataFrame:
-    sets = [question_set(f"{number}-0-0") for number in range(count)]
-    for number in same:
+def test_reported_rows_are_counted_in_the_file_at_hand():
+    sets = [question_set(f"{number}-0-0") for number in range(130)]
+    for number in (5, 117, 124):
         sets[number]["factQA"]["wrong_answer"] = sets[number]["factQA"]["correct_answer"]
-    return fantom.compose(sets)
-
-
-def test_reported_rows_are_held_against_the_file_at_hand():
-    items = released(130, (5, 117, 124))
-    told = same_keys.beside_reported(same_keys.same_keys(items), items, "fantom")
-    assert "13 that were reported" in told
-    assert "2 are found in this file, and 1 more" in told
+    items = fantom.compose(sets)
+    sentence = same_keys.beside_reported(same_keys.same_keys(items), items, "fantom")
+    assert "13 that were reported" in sentence
+    assert "2 are found in this file, and 1 more" in sentence
     ours = items.assign(source="grammar")
     assert same_keys.beside_reported(same_keys.same_keys(ours), ours, "fantom") == ""
 

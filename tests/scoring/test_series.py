@@ -4,89 +4,74 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tomlab.records.tidy import FEW_RIGHT, OUTCOMES, RARE, check
+from tomlab.records.tidy import FEW_RIGHT, RARE, check
 from tomlab.scoring.paired import differences
-from tomlab.scoring.series import Series, Statistic, interval_of, metric_row, over_all, table
+from tomlab.scoring.series import Series, Statistic, metric_row, over_all, table
 from tomlab.scoring.stats import COUNT, DIFFERENCE, cluster_interval, ratio
 
-WHOSE = {"benchmark": "bigtom", "model": "mine", "method": "0-shot"}
+KEYS = {"benchmark": "bigtom", "model": "mine", "method": "0-shot"}
 GROUPS = pd.Series(["a", "a", "b", "b"])
 
 
-def test_row_says_whose_it_is_and_what_it_measures():
+def test_row_has_the_interval_of_the_series_within_its_bounds():
     values = pd.Series([1, 0, 1, 1])
-    result = metric_row(Series("accuracy", "all", values, GROUPS), WHOSE)
-    interval = cluster_interval(values, GROUPS)
-    assert result == {**WHOSE, "metric": "accuracy", "condition": "all", **vars(interval)}
-
-
-def test_bounds_are_those_of_the_series():
-    alike = pd.Series([0.5] * 4)
-    difference = metric_row(Series("gap", "x", alike, GROUPS, DIFFERENCE), WHOSE)
-    count = metric_row(Series("tokens", "x", alike, GROUPS, COUNT), WHOSE)
-    assert difference["ci_low"] < 0
-    # Two groups alike at .5: .5 (1 - q) to .5 (1 + q) with q = 1 - .025 ** (1 / 2).
-    assert (count["ci_low"], count["ci_high"]) == pytest.approx((0.0791, 0.9209), abs=1e-4)
-    far = metric_row(Series("tokens", "x", 100 * alike, GROUPS, COUNT), WHOSE)
-    assert (far["ci_low"], far["ci_high"]) == pytest.approx((7.91, 92.09), abs=1e-2)
+    for bounds in (DIFFERENCE, COUNT):
+        row = metric_row(Series("gap", "x", values, GROUPS, bounds), KEYS)
+        interval = cluster_interval(values, GROUPS, bounds=bounds)
+        assert row == KEYS | {"metric": "gap", "condition": "x"} | vars(interval)
 
 
 def test_outcomes_are_shares_of_all_and_the_released_rule_counts_no_verdict_as_wrong():
-    part = pd.DataFrame(
-        {
-            "outcome": ["correct", "wrong", "unparsed", "error"],
-            "by_released_rule": [True, False, True, None],
-            "group_id": GROUPS,
-        }
-    )
-    shares = {(s.metric, s.condition): s.values.mean() for s in over_all(part)}
-    assert shares.pop(("released_rule", "all")) == 0.5
-    assert shares == {
-        ("outcome_rate", name): (0.25 if name in set(part["outcome"]) else 0) for name in OUTCOMES
-    }
+    columns = {"outcome": ["correct", "wrong", "unparsed", "error"], "group_id": GROUPS}
+    part = pd.DataFrame(columns | {"by_released_rule": [True, False, True, None]})
+    shares = {series.condition: series.values.mean() for series in over_all(part)}
+    assert shares.pop("all") == 0.5
+    non_zero = {condition: share for condition, share in shares.items() if share}
+    assert non_zero == dict.fromkeys(columns["outcome"], 0.25)
 
 
-def of_labels(rare):
-    """The mean of how often two labels are right, one of which `rare` of 30 groups have."""
+def of_labels(n_rare):
+    """The mean of how often two labels are right, one of which so many of 30 groups have."""
     right = np.arange(30) % 3 > 0
-    counts = {"right": right, "all": 1, "right_rare": right, "all_rare": np.arange(30) < rare}
-    units = pd.DataFrame(counts).astype(float)
-    units["right_rare"] *= units["all_rare"]
+    is_rare = np.arange(30) < n_rare
+    rows = pd.DataFrame({"right": right, "n": 1.0, "rare_right": right & is_rare, "rare": is_rare})
 
     def mean(sums):
-        return (sums[..., 0] / sums[..., 1] + sums[..., 2] / sums[..., 3]) / 2
+        return (ratio(sums[..., :2]) + ratio(sums[..., 2:])) / 2
 
-    return Statistic("macro_f1", "all", units, lambda own: own, mean, lambda sums: sums[..., 1::2])
-
-
-@pytest.mark.parametrize("rare", [9, 10])
-def test_a_label_in_fewer_than_ten_groups_has_no_interval_and_no_p(rare):
-    told = [("mine", "plain", of_labels(rare)), ("yours", "plain", of_labels(rare))]
-    [result, _] = check(table("omnitom", told), "metrics").to_dict("records")
-    assert 0.6 < result["value"] < 0.7
-    assert (result["ci_method"] == RARE) == np.isnan(result["ci_low"]) == (rare < 10)
-    [row] = differences("omnitom", told).to_dict("records")
-    assert np.isnan([row["ci_low"], row["p"], row["p_holm"]]).all() == (rare < 10)
+    rows = rows.astype(float)
+    return Statistic("f1", "all", rows, lambda own: own, mean, lambda sums: sums[..., 1::2])
 
 
-def of_right_answers(groups_with: int) -> Statistic:
-    """A share made of counts: half of the answers are right in `groups_with` of 30 groups."""
-    rows = pd.DataFrame({"right": 0.0, "all": 2.0, "group": np.arange(30)})
-    rows.loc[: groups_with - 1, "right"] = 1.0
-
-    def sums(own: pd.DataFrame) -> pd.DataFrame:
-        return own.groupby("group")[["right", "all"]].sum()
-
-    return Statistic("rare", "all", rows, sums, ratio, right=lambda counts: counts[..., 0])
+def of_right_answers(n_groups):
+    """A share made of counts: half of the answers are right in so many of 30 groups."""
+    rows = pd.DataFrame({"right": (np.arange(30) < n_groups).astype(float), "n": 2.0})
+    return Statistic("f1", "all", rows, lambda own: own, ratio, right=lambda sums: sums[..., 0])
 
 
-@pytest.mark.parametrize("groups_with", [0, 1, 4, 5])
-def test_right_answers_in_one_to_four_groups_have_no_interval_and_no_p(groups_with):
-    told = [
-        ("mine", "plain", of_right_answers(groups_with)),
-        ("yours", "plain", of_right_answers(8)),
-    ]
-    is_few = groups_with in (1, 4)
-    assert (interval_of(told[0][2]).ci_method == FEW_RIGHT) == is_few
-    (row,) = differences("b", iter(told)).to_dict("records")
-    assert np.isnan(row["p"]) == np.isnan(row["ci_low"]) == (groups_with < 5)
+@pytest.mark.parametrize(
+    ("measure", "second", "method"),
+    [
+        (of_labels(10), of_labels(10), None),
+        (of_labels(9), of_labels(9), RARE),
+        (of_right_answers(5), of_right_answers(8), None),
+        (of_right_answers(4), of_right_answers(8), FEW_RIGHT),
+        (of_right_answers(1), of_right_answers(8), FEW_RIGHT),
+    ],
+)
+def test_labels_or_right_answers_in_few_groups_have_no_interval_and_no_p(measure, second, method):
+    measures = [("mine", "plain", measure), ("yours", "plain", second)]
+    metric = check(table("omnitom", measures), "metrics").loc[0]
+    difference = differences("omnitom", measures).loc[0]
+    assert metric["value"] >= 0
+    for row in (metric, difference):
+        assert (row["ci_method"] == method) == (method is not None)
+    numbers = [metric["ci_low"], *difference[["ci_low", "p", "p_holm"]]]
+    assert np.isnan(np.array(numbers, float)).tolist() == [method is not None] * 4
+
+
+def test_a_statistic_without_a_right_answer_has_an_interval_and_no_p():
+    none = of_right_answers(0)
+    assert metric_row(none, KEYS)["ci_method"] != FEW_RIGHT
+    measures = [("mine", "plain", none), ("yours", "plain", of_right_answers(8))]
+    assert differences("omnitom", measures)["p"].isna().all()

@@ -8,106 +8,98 @@ from tomlab.scoring.stats import DIFFERENCE, cluster_interval
 from tomlab.scoring.variants import protocol, variants
 
 # Four questions of two groups; the first option is right in one of each group.
-ITEMS = pd.DataFrame(
-    {
-        "item_id": ["a1", "a2", "b1", "b2"],
-        "choices": [["yes", "no"]] * 4,
-        "answer": ["yes", "no", "yes", "no"],
-        "group_id": ["a", "a", "b", "b"],
-    }
-)
+ANSWERS = ["yes", "no", "yes", "no"]
+ITEMS = pd.DataFrame({"item_id": ["a1", "a2", "b1", "b2"], "group_id": ["a", "a", "b", "b"]})
+ITEMS["choices"] = [["yes", "no"]] * 4
 
 
-def scores(asked_as: str, chosen: list, sample: int = 0, **columns) -> pd.DataFrame:
+def scores(asked_as, chosen, sample=0, **columns):
     """Scores of one model that chose these options, None where none could be read."""
-    right = [said == answer for said, answer in zip(chosen, ITEMS["answer"], strict=True)]
-    outcomes = ["unparsed" if said is None else "wrong" for said in chosen]
-    outcomes = ["correct" if r else o for r, o in zip(right, outcomes, strict=True)]
-    told = {"model": "m", "method": "plain", "sample": sample, "asked_as": asked_as}
-    told |= {"outcome": outcomes, "score": [float(r) for r in right], "chosen": chosen}
-    return ITEMS[["item_id", "group_id"]].assign(**told | columns)
+    outcomes = []
+    for option, answer in zip(chosen, ANSWERS, strict=True):
+        outcome = "correct" if option == answer else "wrong"
+        outcomes.append("unparsed" if option is None else outcome)
+    table = ITEMS[["item_id", "group_id"]].assign(model="m", method="plain", sample=sample)
+    table = table.assign(asked_as=asked_as, chosen=chosen, outcome=outcomes)
+    return table.assign(score=table["outcome"].eq("correct").astype(float)).assign(**columns)
 
 
-def result(*tables: pd.DataFrame) -> dict[str, pd.Series]:
+def rows_of(*tables):
     """The rows of one variant by metric."""
     table = variants(pd.concat(tables, ignore_index=True), ITEMS, "group_id")
     assert table["asked_as"].nunique() == 1
-    return {row["metric"]: row for _, row in table.iterrows()}
+    return table.set_index("metric")
 
 
-def test_who_always_names_the_second_option_has_no_first_one_and_half_of_both_orders():
-    told = result(scores("", ["no"] * 4), scores(REVERSED, ["yes"] * 4, sample=1))
-    assert told["first_option"]["value"] == 0
-    assert told["first_option"]["n"] == 8
-    assert told["both"]["value"] == 0.5
-    assert told["same_answer"]["value"] == told["both_right"]["value"] == 0
+ALL_RIGHT = {"as_asked": 1, "varied": 1, "both": 1, "difference": 0, "both_right": 1}
+HALF_RIGHT = {"as_asked": 0.5, "varied": 0.5, "both": 0.5, "difference": 0}
 
 
-def test_who_knows_the_answer_gives_it_in_both_orders():
-    answers = list(ITEMS["answer"])
-    told = result(scores("", answers), scores(REVERSED, answers, sample=1))
-    ones = ("as_asked", "varied", "both", "same_answer", "both_right")
-    assert [told[metric]["value"] for metric in ones] == [1] * 5
-    assert told["first_option"]["value"] == 0.5
-    assert told["difference"]["value"] == told["unreadable"]["value"] == 0
+@pytest.mark.parametrize(
+    ("chosen", "chosen_reversed", "values"),
+    [
+        (ANSWERS, ANSWERS, ALL_RIGHT | {"same_answer": 1, "unreadable": 0, "first_option": 0.5}),
+        (  # always the second option
+            ["no"] * 4,
+            ["yes"] * 4,
+            HALF_RIGHT | {"both_right": 0, "same_answer": 0, "unreadable": 0, "first_option": 0},
+        ),
+        (  # as asked: right, right, wrong, unread; reversed: right, wrong, wrong, right
+            ["yes", "no", "no", None],
+            ["yes", "yes", "no", "no"],
+            # Of three questions read both ways: first, second, second; then second, second, first.
+            HALF_RIGHT
+            | {"both_right": 1 / 4, "same_answer": 2 / 4, "unreadable": 1 / 4}
+            | {"first_option": pytest.approx(2 / 6)},
+        ),
+    ],
+)
+def test_numbers_of_swapped_options_are_those_counted_by_hand(chosen, chosen_reversed, values):
+    rows = rows_of(scores("", chosen), scores(REVERSED, chosen_reversed, sample=1))
+    assert rows["value"].to_dict() == values
+    # Answers to questions that were read both ways
+    assert rows.at["first_option", "n"] == 2 * sum(option is not None for option in chosen)
 
 
-def test_numbers_are_those_counted_by_hand():
-    # As asked: right, right, wrong, unread. Reversed: right, wrong, wrong, right.
-    plain, second = ["yes", "no", "no", None], ["yes", "yes", "no", "no"]
-    told = result(scores("", plain), scores(REVERSED, second, sample=1))
-    values = {metric: row["value"] for metric, row in told.items()}
-    assert values == {
-        "as_asked": 2 / 4,
-        "varied": 2 / 4,
-        "both": 2 / 4,
-        "difference": 0,
-        "both_right": 1 / 4,
-        "same_answer": 2 / 4,  # the first and the third
-        "unreadable": 1 / 4,
-        # Of three questions read both ways: first, second, second; then second, second, first.
-        "first_option": pytest.approx(2 / 6),
-    }
-    assert told["first_option"]["n"] == 6
-    change = pd.Series([0.0, -1.0, 0.0, 1.0])
-    interval = cluster_interval(change, ITEMS["group_id"], bounds=DIFFERENCE)
-    assert (told["difference"]["ci_low"], told["difference"]["ci_high"]) == (
-        interval.ci_low,
-        interval.ci_high,
+def test_difference_has_the_interval_of_differences():
+    rows = rows_of(
+        scores("", ["yes", "no", "no", None]), scores(REVERSED, ["yes", "yes", "no", "no"], 1)
     )
+    moves = pd.Series([0.0, -1.0, 0.0, 1.0])
+    interval = cluster_interval(moves, ITEMS["group_id"], bounds=DIFFERENCE)
+    assert rows.loc["difference", [*vars(interval)]].to_dict() == vars(interval)
 
 
-def test_a_wording_has_no_order_and_repeats_are_held_against_their_own():
-    first, again = ["yes", "no", "no", "no"], ["no", "no", "no", "no"]
-    told = result(
+def test_a_wording_has_no_order_and_repeats_are_paired_with_their_own():
+    first = ["yes", "no", "no", "no"]
+    second = ["no"] * 4
+    rows = rows_of(
         scores("", first),
-        scores("", again, sample=1),
+        scores("", second, sample=1),
         scores("reworded", first, sample=2),
-        scores("reworded", again, sample=3),
+        scores("reworded", second, sample=3),
     )
-    assert {"first_option", "both_right"}.isdisjoint(told)
-    assert told["same_answer"]["value"] == 1
-    assert told["same_answer"]["n"] == 8
+    assert {"first_option", "both_right"}.isdisjoint(rows.index)
+    assert rows.loc["same_answer", ["value", "n"]].tolist() == [1, 8]
 
 
 def test_only_questions_put_both_ways_count():
-    told = result(scores("", ["yes"] * 4), scores("reworded", ["no"] * 4, sample=1)[:2])
-    assert told["as_asked"]["value"] == 0.5
-    assert (told["as_asked"]["n"], told["as_asked"]["n_groups"]) == (2, 1)
+    rows = rows_of(scores("", ["yes"] * 4), scores("reworded", ["no"] * 4, sample=1)[:2])
+    assert rows.loc["as_asked", ["value", "n", "n_groups"]].tolist() == [0.5, 2, 1]
 
 
 def test_scores_that_are_no_verdicts_are_compared_alone():
     plain = scores("", [None] * 4, outcome="scored", score=0.5)
-    second = scores("reworded", [None] * 4, 1, outcome="scored", score=0.25)
-    told = result(plain, second)
-    assert set(told) == {"as_asked", "varied", "both", "difference"}
-    assert told["difference"]["value"] == -0.25
+    rows = rows_of(plain, scores("reworded", [None] * 4, 1, outcome="scored", score=0.25))
+    expected = {"as_asked": 0.5, "varied": 0.25, "both": 0.375, "difference": -0.25}
+    assert rows["value"].to_dict() == expected
 
 
 def test_protocol_rows_are_those_that_no_variant_asks():
-    both = pd.concat([scores("", ["yes"] * 4), scores(REVERSED, ["no"] * 4, sample=1)])
-    assert protocol(both).equals(scores("", ["yes"] * 4))
-    elsewhere = both.drop(columns="asked_as")
-    assert protocol(elsewhere) is elsewhere
-    assert variants(elsewhere, ITEMS, "group_id").empty
-    assert variants(scores("", ["yes"] * 4), ITEMS, "group_id").empty
+    plain = scores("", ["yes"] * 4)
+    table = pd.concat([plain, scores(REVERSED, ["no"] * 4, sample=1)])
+    assert protocol(table).equals(plain)
+    without = table.drop(columns="asked_as")
+    assert protocol(without) is without
+    assert variants(without, ITEMS, "group_id").empty
+    assert variants(plain, ITEMS, "group_id").empty

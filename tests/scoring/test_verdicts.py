@@ -1,4 +1,4 @@
-"""Verdicts that others published: cards, series apart, and the numbers that were known before."""
+"""Verdicts that others published: cards, series apart, and comparisons."""
 
 import shutil
 
@@ -11,12 +11,12 @@ from tomlab.errors import InputError
 from tomlab.paths import PUBLISHED
 from tomlab.scoring import verdicts
 
-BIGTOM, SIMPLETOM = "bigtom/verdicts_forward_belief", "simpletom/verdicts_first_hundred"
-FILES = [f"{p.parent.name}/{p.stem}" for p in sorted(PUBLISHED.glob("*/verdicts_*.csv"))]
+BIGTOM = "bigtom/verdicts_forward_belief"
+SIMPLETOM = "simpletom/verdicts_first_hundred"
 
 
 @pytest.fixture(scope="module")
-def series() -> dict[str, pd.DataFrame]:
+def series():
     return verdicts.read(BIGTOM)[1]
 
 
@@ -25,69 +25,49 @@ def copy(tmp_path):
     return shutil.copytree(PUBLISHED / "simpletom", tmp_path / "simpletom").parent
 
 
-def change(folder, field, value=None):
-    """The card of SimpleToM's verdicts with another value in a field, or without the field."""
-    path = folder / f"{SIMPLETOM}.yaml"
-    card = yaml.safe_load(path.read_bytes())
-    *places, last = field.split(".")
-    inner = card
-    for place in places:
-        inner = inner[place]
-    inner.pop(last, None)
-    if value is not None:
-        inner[last] = value
-    path.write_text(yaml.safe_dump(card), encoding="utf-8")
-
-
-def right(series, name, model, condition="both") -> pd.Series:
-    """What a model got right, by item; of `both` those alone of which both were asked."""
-    return verdicts.by_item(series[name], "contingency").loc[model, condition].dropna()
-
-
-# Cards
-
-
-def test_both_files_are_there_and_every_one_has_a_card():
-    assert {*FILES} >= {BIGTOM, SIMPLETOM}
-    for name in FILES:
-        card, series = verdicts.read(name)
-        assert {*card.series} == {*series}
-        for told, rows in zip(card.series.values(), series.values(), strict=True):
-            assert {*told.models.values()} == {*rows["model"]}
+@pytest.mark.parametrize("name", [BIGTOM, SIMPLETOM])
+def test_card_tells_of_every_series_and_its_models(name):
+    card, series = verdicts.read(name)
+    models = {name: {*rows["model"]} for name, rows in series.items()}
+    assert models == {name: {*series.models.values()} for name, series in card.series.items()}
 
 
 @pytest.mark.parametrize(
-    "field", ["licence", "caution", "series.generated.deviations.key_position", "series"]
+    ("field", "value"),
+    [
+        ("licence", None),
+        ("series.generated.deviations.key_position", None),
+        ("commit", ""),
+        ("series.generated.deviations.max_tokens", 32),
+        ("pooled", "yes"),
+    ],
 )
-def test_missing_field_of_a_card_is_named(copy, field):
-    change(copy, field)
+def test_card_with_a_missing_a_wrong_or_an_unknown_field_is_refused(copy, field, value):
+    path = copy / f"{SIMPLETOM}.yaml"
+    card = yaml.safe_load(path.read_bytes())
+    *parents, last = field.split(".")
+    entry = card
+    for parent in parents:
+        entry = entry[parent]
+    entry.pop(last, None)
+    if value is not None:
+        entry[last] = value
+    path.write_text(yaml.safe_dump(card), encoding="utf-8")
     with pytest.raises(InputError, match=rf"verdicts_first_hundred\.yaml.*\n.*field {field}: "):
         verdicts.read(SIMPLETOM, copy)
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
-    [("commit", ""), ("series.generated.deviations.max_tokens", 32), ("pooled", "yes")],
+    ("suffix", "fault"), [("yaml", r"verdicts_first_hundred\.yaml"), ("csv", "make data")]
 )
-def test_card_with_an_empty_a_wrong_or_an_unknown_field_is_refused(copy, field, value):
-    change(copy, field, value)
-    with pytest.raises(InputError, match=field):
+def test_missing_file_is_named(copy, suffix, fault):
+    (copy / f"{SIMPLETOM}.{suffix}").unlink()
+    with pytest.raises(InputError, match=fault):
         verdicts.read(SIMPLETOM, copy)
-
-
-def test_missing_card_is_named(copy):
-    (copy / f"{SIMPLETOM}.yaml").unlink()
-    with pytest.raises(InputError, match=r"verdicts_first_hundred\.yaml"):
-        verdicts.read(SIMPLETOM, copy)
-
-
-def test_missing_verdicts_say_how_to_get_them(tmp_path):
-    with pytest.raises(InputError, match="make data"):
-        verdicts.read(BIGTOM, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("text", "changed", "fault"),
     [
         ("A,wrong", "A,mostly", "row 2, field verdict: found 'mostly'"),
         ("claude-sonnet-4,0", "claude-sonnet-5,0", "row 2, field model: found 'claude-sonnet-5'"),
@@ -95,39 +75,31 @@ def test_missing_verdicts_say_how_to_get_them(tmp_path):
         ("4,1,behavior,B", "4,0,behavior,B", "stands in row 2 too"),
     ],
 )
-def test_row_that_does_not_fit_the_card_is_named(copy, old, new, said):
+def test_row_that_does_not_fit_the_card_is_named(copy, text, changed, fault):
     path = copy / f"{SIMPLETOM}.csv"
-    path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(InputError, match=r"verdicts_first_hundred\.csv") as caught:
+    path.write_text(path.read_text(encoding="utf-8").replace(text, changed, 1), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"(?s)verdicts_first_hundred\.csv.*{fault}"):
         verdicts.read(SIMPLETOM, copy)
-    assert said in str(caught.value)
 
 
-# Series
+def right(rows, model):
+    """Which items a model got right in both conditions, of those of which both were asked."""
+    return verdicts.by_item(rows, "contingency").loc[model, "both"].dropna()
 
 
-def test_series_are_never_pooled(series):
+@pytest.mark.parametrize(
+    ("model", "generated", "loglikelihood"),
+    [("Qwen2.5-7B-Instruct", 0.855, 0.735), ("OLMo-2-7B-Instruct", 0.41, 0.70)],
+)
+def test_series_are_never_pooled(series, model, generated, loglikelihood):
     """Two models are in both series, and each has the number of its own."""
-    assert {name: len(rows) for name, rows in series.items()} == {
-        "generated": 3434,
-        "loglikelihood": 8000,
-    }
-    for name, rows in series.items():
-        assert {*rows["scoring"]} == {name}
-    twice = {*series["generated"]["model"]} & {*series["loglikelihood"]["model"]}
-    assert twice == {"Qwen2.5-7B-Instruct", "OLMo-2-7B-Instruct"}
-    for model, each in {
-        "Qwen2.5-7B-Instruct": (0.855, 0.735),
-        "OLMo-2-7B-Instruct": (0.41, 0.70),
-    }.items():
-        assert tuple(right(series, name, model).mean() for name in series) == each
+    assert right(series["generated"], model).mean() == generated
+    assert right(series["loglikelihood"], model).mean() == loglikelihood
 
 
-def test_unreadable_answers_earn_nothing_and_are_those_of_one_model(series):
+def test_unreadable_answers_earn_nothing(series):
     rows = pd.concat(series)
-    unreadable = rows[rows["verdict"] == "unreadable"]
-    assert unreadable["model"].value_counts().to_dict() == {"OLMo-2-7B-Instruct": 31}
-    assert unreadable["right"].eq(0).all()
+    assert rows.loc[rows["verdict"] == "unreadable", "right"].eq(0).all()
 
 
 def test_both_counts_only_items_of_which_both_were_answered():
@@ -138,35 +110,14 @@ def test_both_counts_only_items_of_which_both_were_answered():
     assert result["value"].to_dict() == {"f": 0.5, "t": 1, "both": 0.5}
 
 
-# What was computed from the files before they came here (Wilson's intervals)
-
-
-def test_opus_is_right_alone_on_20_templates_and_sonnet_on_one(series):
-    opus, sonnet = (right(series, "generated", f"Claude {m} 4.6") for m in ("Opus", "Sonnet"))
-    assert ((opus > sonnet).sum(), (opus < sonnet).sum()) == (20, 1)
-
-
-def test_simpletom_explicit_and_applied():
-    _, series = verdicts.read(SIMPLETOM)
-    result = verdicts.shares(series["generated"], "question")
-    result = result.pivot(index="model", columns="question", values="value").round(2)
-    assert result.loc["Claude Sonnet 4", ["mental_state", "behavior"]].tolist() == [0.99, 0.93]
-    assert result.loc["gpt-oss-20b", ["mental_state", "behavior"]].tolist() == [0.99, 0.52]
-
-
-# True against false belief
-
-
 def test_only_claude_sonnet_finds_true_belief_harder_by_more_than_chance(series):
     """Of the models that copied an answer, after Holm's correction over all nine of them."""
     rows = series["generated"]
     result = verdicts.compare_conditions(rows, "contingency", "true_belief", "false_belief")
-    result = result.set_index("model")
-    assert len(result) == 9
-    assert (result["value"] < 0).sum() == 7
-    assert result.index[result["p_holm"] < 0.05].tolist() == ["Claude Sonnet 4.6"]
-    sonnet = result.loc["Claude Sonnet 4.6"]
-    assert (sonnet["only_a"], sonnet["only_b"]) == (2, 22)
+    assert (result["value"] < 0).tolist().count(True) == 7
+    surprising = result[result["p_holm"] < 0.05]
+    columns = ["model", "only_a", "only_b"]
+    assert surprising[columns].values.tolist() == [["Claude Sonnet 4.6", 2, 22]]
 
 
 @pytest.mark.parametrize(

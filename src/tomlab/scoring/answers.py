@@ -67,7 +67,7 @@ def pairs(
         raise InputError(f"responses: {message}")
     responses = responses[~responses["method"].isin(first_methods(methods))]
     asked = []
-    keys = Counter()
+    keys: Counter[tuple] = Counter()
     for record in _records(responses):
         response = _DEFAULTS | record
         keys[tuple(response[name] for name in KEY)] += 1
@@ -89,20 +89,27 @@ def _demand_types(responses: pd.DataFrame) -> None:
     missing = [name for name in _NEEDED if name not in responses]
     if missing:
         raise InputError(f"responses: missing columns {', '.join(missing)}")
-    for name in [*_NEEDED, "sample"]:
-        if name not in responses:
-            continue
-        expected = Real if name == "sample" else str
-        values = responses[name].astype(object)
-        wrong = values[[not isinstance(value, expected) for value in values]]
+    for name in _NEEDED:
+        wrong = _of_other_type(responses[name], str)
         if name == "response":
             _demand_errors(responses.loc[wrong.index[wrong.isna()]])
             wrong = wrong.dropna()  # a failed request has none
-        if len(wrong):
-            where = f"row {wrong.index[0]}, field {name}"
-            kind = "a number" if name == "sample" else "text"
-            found = f"found {shown(wrong.iloc[0])}, expected {kind} ({len(wrong)} such rows)"
-            raise InputError(f"responses: {where}: {found}")
+        _refuse(wrong, name, "text")
+    if "sample" in responses:
+        _refuse(_of_other_type(responses["sample"], Real), "sample", "a number")
+
+
+def _of_other_type(values: pd.Series, expected: type) -> pd.Series:
+    values = values.astype(object)
+    return values[[not isinstance(value, expected) for value in values]]
+
+
+def _refuse(wrong: pd.Series, name: str, expected: str) -> None:
+    if len(wrong):
+        raise InputError(
+            f"responses: row {wrong.index[0]}, field {name}: found {shown(wrong.iloc[0])},"
+            f" expected {expected} ({len(wrong)} such rows)"
+        )
 
 
 def _demand_errors(without_text: pd.DataFrame) -> None:

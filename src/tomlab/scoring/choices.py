@@ -160,8 +160,9 @@ def words_of(item: Mapping, response: Mapping, chosen: str | None, keys: Sequenc
         option = _option_in(text, options)
         if option:
             return "same" if option == chosen else "other"
-    shown = re.findall(_SHOWN, str(response.get("messages")).replace("\\n", "\n"))
-    foreign = {_plain(option) for option in shown}.difference(map(_plain, options))
+    prompt = str(response.get("messages")).replace("\\n", "\n")
+    foreign = {_plain(option) for option in re.findall(_SHOWN, prompt)}
+    foreign -= {_plain(option) for option in options}
     for text in texts:
         option = _option_in(text, foreign)
         # A word or two, such as "Yes", must be all that the sentence says.
@@ -181,12 +182,12 @@ def _beside_letter(text: str, key: str, keys: Sequence[str]) -> list[str]:
     """What stands behind a letter, and before it in its sentence, wherever a text has it."""
     pieces = re.split(_LETTER.format("".join(keys)), text)
     texts = pieces[::2]
-    beside = []
+    neighbours = []
     for number, letter in enumerate(pieces[1::2]):
         if letter.casefold() == key.casefold():
-            beside.append(texts[number + 1])
-            beside.append(re.split(_STOP, texts[number])[-1])
-    return beside
+            neighbours.append(texts[number + 1])
+            neighbours.append(re.split(_STOP, texts[number])[-1])
+    return neighbours
 
 
 def _option_in(text: str, options: Collection[str]) -> str | None:
@@ -213,8 +214,9 @@ def _repeated(sentence: set[str], words_of_options: Mapping[str, set[str]]) -> s
     """
     repeated = []
     for option, words in words_of_options.items():
-        shared = [words & words_of_options[other] for other in words_of_options if other != option]
-        if words.difference(*shared) & sentence:
+        rest = [words_of_options[text] for text in words_of_options if text != option]
+        own_words = words.difference(*rest)
+        if own_words & sentence:
             repeated.append(option)
     if len(repeated) != 1:
         return None

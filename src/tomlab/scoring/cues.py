@@ -177,8 +177,8 @@ def _denies(texts: pd.Series) -> np.ndarray:
     return texts.str.contains(_NO).to_numpy(float)
 
 
-def _n_shared(text: str, other: str) -> int:
-    return len(set(words_of(text)) & set(words_of(other)))
+def _n_shared(text: str, sentence: str) -> int:
+    return len(set(words_of(text)) & set(words_of(sentence)))
 
 
 def _shared_words(texts: Sequence[str], sentences: Sequence[list[str]]) -> np.ndarray:
@@ -360,9 +360,9 @@ def held_out(
     # Sums of long vectors by several threads take three times as long, and differ in last digits.
     # Without checks of what it is given, scikit-learn is twice as fast.
     with threadpool_limits(1), config_context(assume_finite=True, skip_parameter_validation=True):
-        for known, asked in folds:
-            weights = {} if weight is None else {"sample_weight": weight[known]}
-            model.fit(features[known], right[known], **weights)
-            results.append(getattr(model, method)(features[asked]))
-            places.append(asked)
+        for train, test in folds:
+            weights = {} if weight is None else {"sample_weight": weight[train]}
+            model.fit(features[train], right[train], **weights)
+            results.append(getattr(model, method)(features[test]))
+            places.append(test)
     return np.concatenate(results)[np.argsort(np.concatenate(places))]

@@ -20,7 +20,9 @@ KEPT = DATA / "vectors"
 VECTORS = RESPONSE_STORE.with_name("embeddings")
 # The default encoder, for scores that are asked for without the parameters of a run.
 _WEIGHTS = DATA / "models" / "all-minilm-l6-v2.q8_0.gguf"
-MINILM = EmbeddedModel(name="minilm", provider="embedded", model=str(_WEIGHTS), context=512)
+MINILM = EmbeddedModel.model_validate(
+    {"name": "minilm", "provider": "embedded", "model": str(_WEIGHTS), "context": 512}
+)
 _NO_WEIGHTS = f"""\
 some answers are compared by a sentence encoder, and the default one comes with the repository alone
 (there is no {_WEIGHTS}). With tomlab's extra `embedded`, name another, of tomlab.models.specs:
@@ -68,20 +70,23 @@ def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
         raise InputError(f"models.{model.name}: there are no texts to embed")
     if model == MINILM and not _WEIGHTS.exists():
         raise InputError(_NO_WEIGHTS)
+    vectors: Sequence[np.ndarray] | np.ndarray
     if isinstance(model, SentenceEncoder):
         from tomlab.models import sentence_encoders
 
         vectors = sentence_encoders.encoded(unique, model)
+    elif isinstance(model, EmbeddedModel):
+        with extra("embedded"):
+            vectors = _stored(unique, model)
     else:
         with extra("embedded"):
-            get = _kept if isinstance(model, EmbeddedModel) else _request
-            vectors = get(unique, model)
+            vectors = _request(unique, model)
     by_text = dict(zip(unique, vectors, strict=True))
     matrix = np.array([by_text[text] for text in texts], dtype=np.float64)
     return matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
 
 
-def _kept(texts: Sequence[str], model: EmbeddedModel) -> list[np.ndarray]:
+def _stored(texts: Sequence[str], model: EmbeddedModel) -> list[np.ndarray]:
     """The vector of each text: of the data, of an earlier call, or asked for and then kept."""
     from diskcache import Cache
 
@@ -135,8 +140,9 @@ def keep() -> None:
                 if key.startswith(weights):
                     vectors[key] = np.frombuffer(cache[key], np.float32)
             keys = sorted(vectors)
-            content = {"keys": np.array(keys, dtype="S"), "vectors": [vectors[k] for k in keys]}
-            np.savez_compressed(KEPT / f"{weights}.npz", **content)
+            matrix = np.array([vectors[key] for key in keys])
+            path = KEPT / f"{weights}.npz"
+            np.savez_compressed(path, keys=np.array(keys, dtype="S"), vectors=matrix)
 
 
 def _request(texts: Sequence[str | Sequence[int]], model: ModelSpec) -> np.ndarray:

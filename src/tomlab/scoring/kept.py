@@ -22,15 +22,15 @@ def survives(units: pd.DataFrame, faults: pd.DataFrame, key: Sequence[str]) -> n
 
 
 def share_kept(
-    units: pd.DataFrame, kept: np.ndarray, *, by: str, group: str, names: tuple
+    units: pd.DataFrame, passes: np.ndarray, *, by: str, group: str, names: tuple
 ) -> pd.DataFrame:
-    """The share of units that are `kept` (of `survives`), by column `by`, in order of first sight.
+    """The share of units that pass (`survives`), by column `by`, in order of first sight.
     Intervals cluster on `group`. names: of the counts of units and, if it has two, of groups.
     """
     rows = []
-    for level, part in units.assign(kept=kept).groupby(by, sort=False):
-        interval = cluster_interval(part["kept"], part[group])
-        row = {by: level, "kept": int(part["kept"].sum()), "share": interval.value}
+    for level, part in units.assign(passes=passes).groupby(by, sort=False):
+        interval = cluster_interval(part["passes"], part[group])
+        row = {by: level, "kept": int(part["passes"].sum()), "share": interval.value}
         numbers = dict(zip(names, (interval.n, interval.n_groups), strict=False))
         rows.append(row | vars(interval) | numbers)
     columns = [by, *names, "kept", "share", "ci_low", "ci_high", "ci_method"]

@@ -4,7 +4,7 @@
 changes no item and no verdict: numbers are shown twice, as released and as corrected.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,7 +16,6 @@ from tomlab.records import files
 
 WRONG = "wrong"
 DOUBTFUL = "doubtful"
-FINE = "fine"
 FOUND_BY = ("consensus of models", "tracker", "reader", "events")
 METRIC = ["benchmark", "model", "method", "metric", "condition"]  # what names a metric
 FORM = pa.DataFrameSchema(
@@ -24,7 +23,7 @@ FORM = pa.DataFrameSchema(
         "item": files.text(r"\d+/\S+", "its row, counted from 0, a slash and its question"),
         "text": files.text(r"[0-9a-f]{12}", "12 hexadecimal digits, see `ledger.fingerprint`"),
         "released_key": files.text(),
-        "verdict": files.one_of((WRONG, DOUBTFUL, FINE)),
+        "verdict": files.one_of((WRONG, DOUBTFUL, "fine")),
         "why": files.text(),
         "found_by": files.one_of(FOUND_BY),
         "read_by": files.person_kind(),
@@ -41,12 +40,7 @@ def read(benchmark: str, folder: Path = PUBLISHED) -> pd.DataFrame:
     path = Path(folder) / benchmark / "ledger.csv"
     if not path.is_file():
         return pd.DataFrame(columns=[*FORM.columns], dtype=str)
-    return files.read_form(path, FORM, _no_other_columns).reset_index(drop=True)
-
-
-def _no_other_columns(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
-    for name in table.columns.difference([*FORM.columns]):
-        yield from ((row, name, "no such column") for row in table.index[:1])
+    return files.read_form(path, FORM).reset_index(drop=True)
 
 
 def fingerprint(item: Mapping) -> str:

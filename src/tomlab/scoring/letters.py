@@ -60,8 +60,8 @@ _HALF_CLOSED = re.compile(r"(?<![\w(])(?P<key>[A-Da-d])\s?\)")
 
 
 def _of_half_bracket(match: re.Match) -> str:
-    before = match.string[max(0, match.start() - 200) : match.start()]
-    if before.rfind("(") > before.rfind(")"):
+    beginning = match.string[max(0, match.start() - 200) : match.start()]
+    if beginning.rfind("(") > beginning.rfind(")"):
         return match[0]  # "(plan B)"
     return _bracketed(match)
 

@@ -35,19 +35,19 @@ def read_answer(
     """
     if chooser is None:
         chooser = choose
-    shown, open_thought = visible(text)
+    reply, open_thought = visible(text)
 
-    def is_read(before: str) -> bool:
-        return chooser(before, cut_off=False, cot=cot).key is not None
+    def is_read(beginning: str) -> bool:
+        return chooser(beginning, cut_off=False, cot=cot).key is not None
 
-    answer = before_next_question(shown, is_read, cot)
+    answer = before_next_question(reply, is_read, cot)
     if answer is None:
         why = "goes on with another question before it names an option"
-        return no_option(shown, finish_reason, open_thought, why)
-    cut_off = finish_reason == "length" and answer == shown
+        return no_option(reply, finish_reason, open_thought, why)
+    cut_off = finish_reason == "length" and answer == reply
     reading = chooser(answer, cut_off=cut_off, cot=cot)
     if reading.key is None or open_thought:
-        return no_option(shown, finish_reason, open_thought, reading.rule)
+        return no_option(reply, finish_reason, open_thought, reading.rule)
     return reading
 
 
@@ -184,10 +184,10 @@ def _leading_key(answer: str, cut_off: bool = True) -> str | None:
     alone = _ALONE.fullmatch(answer)
     if alone:
         return None if re.search(rf"{_KEY}\s*\?", answer) else alone[1]
-    key, rest = _led(answer, cut_off)
-    if key is None or "\n" not in rest:
+    key, remainder = _led(answer, cut_off)
+    if key is None or "\n" not in remainder:
         return key
-    _, _, below = rest.partition("\n")
+    _, _, below = remainder.partition("\n")
     next_key, _ = _led(below.lstrip(), cut_off)
     return key if next_key in (None, key) else None
 
@@ -198,14 +198,15 @@ def _led(text: str, cut_off: bool) -> tuple[str | None, str]:
     if not lead:
         return None, ""
     key = lead[1].upper()
-    rest = text[lead.end() :]
-    if not cut_off and _CALLED_RIGHT.match(rest):
-        return key, rest
-    beside = _BESIDE.match(rest)
-    is_one_of_two = beside is not None and (beside[1] or beside[2]) != key
-    if is_one_of_two or _GOES_ON.match(rest):
+    remainder = text[lead.end() :]
+    if not cut_off and _CALLED_RIGHT.match(remainder):
+        return key, remainder
+    second = _BESIDE.match(remainder)
+    if second and (second[1] or second[2]) != key:
         return None, ""
-    return key, rest
+    if _GOES_ON.match(remainder):
+        return None, ""
+    return key, remainder
 
 
 _NOT = r"(?i:\b(?:not|neither|nor|rather than|instead of|over|except)|n['’]t)"
@@ -357,8 +358,8 @@ def _has_passing(text: str) -> bool:
 
 def _is_in_passing(text: str, position: int) -> bool:
     """Whether what stands before an announcement, in its clause, makes it no answer."""
-    before = _FORCED.sub("", text[max(0, position - 300) : position])
-    clause = _CLAUSE.split(before)[-1]
+    beginning = _FORCED.sub("", text[max(0, position - 300) : position])
+    clause = _CLAUSE.split(beginning)[-1]
     return _PASSING.search(clause) is not None
 
 

@@ -49,12 +49,12 @@ def differences(
             by_cell[cell][model, method] = measure
     rows = []
     for (metric, condition), by_side in by_cell.items():
-        cell = {"benchmark": benchmark, "metric": metric, "condition": condition}
+        keys = {"benchmark": benchmark, "metric": metric, "condition": condition}
         for pair in _pairs(list(by_side), references):
             side_a, side_b = sides(**pair)
             numbers = difference(by_side[side_a], by_side[side_b])
             if numbers is not None:
-                rows.append(cell | pair | numbers)
+                rows.append(keys | pair | numbers)
     table = pd.DataFrame(rows, columns=_COLUMNS)
     if rows:
         family = table.groupby(["metric", "condition", "varies", "same"], sort=False)["p"]
@@ -98,10 +98,10 @@ def _pairs(sides: list[Side], references: Sequence[str]) -> list[dict[str, str]]
     return pairs
 
 
-def difference(a: Measure, b: Measure, by: float = 0.0) -> dict | None:
+def difference(a: Measure, b: Measure, margin: float = 0.0) -> dict | None:
     """a - b on the units that both have, as the numbers of a row of `differences`; None without.
-    The p is of a difference `by` so much.
-    Where there is no interval, as a label or a right answer is in too few groups, there is no p.
+    The p is of a difference of `margin`. Where there is no interval, as a label or a right answer
+    is in too few groups, there is no p.
 
     A mean of bounded values, or of kinds' means, has the interval of unit differences
     (`cluster_interval`, `balanced_interval`). Where units have several values, as a story has
@@ -141,7 +141,7 @@ def difference(a: Measure, b: Measure, by: float = 0.0) -> dict | None:
         "ci_low": scale * interval.ci_low,
         "ci_high": scale * interval.ci_high,
         "ci_method": interval.ci_method,
-        "p": p_of_interval(interval_at, by / scale),
+        "p": p_of_interval(interval_at, margin / scale),
         "n": len(common),
         "n_groups": len(sums_a),
         "n_discordant": int((sums_a - sums_b).abs().gt(_UNEQUAL).any(axis=1).sum()),
@@ -168,12 +168,18 @@ def _interval_of_moves(
     side: Series, rows: pd.DataFrame, moves: pd.Series, confidence: float
 ) -> stats.Interval:
     """The interval of the differences by unit, as a share of the greatest possible one."""
-    options = {"bounds": stats.DIFFERENCE, "confidence": confidence}
+    bounds = stats.DIFFERENCE
     if side.kinds is None:
-        sums = stats.group_sums(moves, rows["group"], stats.DIFFERENCE)
-        return stats.interval_of_sums(sums, n=len(moves), **options)
-    options["weights"] = side.weights
-    return stats.balanced_interval(moves, rows["kind"], rows["group"], **options)
+        sums = stats.group_sums(moves, rows["group"], bounds)
+        return stats.interval_of_sums(sums, n=len(moves), bounds=bounds, confidence=confidence)
+    return stats.balanced_interval(
+        moves,
+        rows["kind"],
+        rows["group"],
+        weights=side.weights,
+        bounds=bounds,
+        confidence=confidence,
+    )
 
 
 def _interval_of_two_shares(
@@ -197,18 +203,20 @@ def _interval_side_by_side(
     return side.without_rare_ends(interval, *sums)
 
 
-def p_of_interval(interval_at: IntervalAt, by: float = 0.0) -> float:
-    """The two-sided p of a difference `by` so much: 1 less the confidence at which the interval
+def p_of_interval(interval_at: IntervalAt, margin: float = 0.0) -> float:
+    """The two-sided p of a difference of `margin`: 1 less the confidence at which the interval
     reaches it, so that p and interval can't contradict each other: p is below .05 exactly where the
     interval of 95 % leaves it out. No less than a millionth; nan where there is no interval.
     """
     from scipy.optimize import brentq
 
     def distance(p: float) -> float:
-        """How far the interval stays away from `by`, below 0 if it includes it."""
+        """How far the interval stays away from `margin`, below 0 if it includes it."""
         with np.errstate(over="ignore"):
             interval = interval_at(1 - p)
-        return interval.ci_low - by if interval.value > by else by - interval.ci_high
+        if interval.value > margin:
+            return interval.ci_low - margin
+        return margin - interval.ci_high
 
     distance_at_level = distance(LEVEL)
     if np.isnan(distance_at_level):

@@ -31,7 +31,7 @@ def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
             if texts and answer and _option(answer, texts) is None:
                 yield row, "answer", f"the text of an option: {' | '.join(texts)}"
 
-    table = with_passed(files.read_form(path, answers_form(list(options)), wrong_answers))
+    table = with_passed(files.read_form(path, _answers_form(list(options)), wrong_answers))
     answers = []
     for item_id, answer in zip(table["item_id"], table["answer"], strict=True):
         answers.append(_option(answer, options[item_id]) or answer)
@@ -39,8 +39,8 @@ def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
     return table.assign(answer=answers)[columns].reset_index(drop=True)
 
 
-def answers_form(item_ids: Collection[str] | None = None) -> pa.DataFrameSchema:
-    """The schema of the form. item_ids: of the questions that may stand in it; any without."""
+def _answers_form(item_ids: Collection[str]) -> pa.DataFrameSchema:
+    """The schema of the form. item_ids: of the questions that may stand in it."""
     return pa.DataFrameSchema(
         {
             "participant": participant(),

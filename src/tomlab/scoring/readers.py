@@ -79,8 +79,8 @@ def scores(
         answer = answers.get(item["item_id"])
         people = [*item.get("aware", []), *item.get("unaware", [])]
         if people:
-            named = [name for name in people if (_set_of(item), name.lower()) in knowers]
-            answer = ", ".join(named) or "Nobody"
+            listed = [name for name in people if (_set_of(item), name.lower()) in knowers]
+            answer = ", ".join(listed) or "Nobody"
         if answer:
             response = benchmark.reference(item | {"answer": answer}, method, 0)["gold"]
             rows.append({"item_id": item["item_id"], "response": response})
@@ -220,11 +220,11 @@ def _question(benchmark: ModuleType, item: Mapping, method: str, texts: Sequence
 def _own_words(texts: Sequence[str]) -> Iterator[str]:
     """Of each option, the words that no other has."""
     for text in texts:
-        others = " ".join(other for other in texts if other != text)
-        yield " ".join(set(words_of(text)).difference(words_of(others)))
+        rest = " ".join(option for option in texts if option != text)
+        yield " ".join(set(words_of(text)).difference(words_of(rest)))
 
 
-def _kind(item: dict) -> str:
+def _kind(item: Mapping) -> str:
     """The kind of a question, as "belief/forward_belief" or "belief_choice/first-order"."""
     parts = []
     for name in KINDS:
@@ -234,14 +234,14 @@ def _kind(item: dict) -> str:
     return "/".join(parts)
 
 
-def _initial_belief(item: dict) -> str:
+def _initial_belief(item: Mapping) -> str:
     """Whether the story states the initial belief (BigToM); "" elsewhere."""
     if "initial_belief" not in item:
         return ""
     return STATED[int(item["initial_belief"])]
 
 
-def _together(item: dict) -> str:
+def _together(item: Mapping) -> str:
     """What is right only together: the true- and false-belief version of a BigToM question, the
     unaware and aware story of a SimpleToM question, what FANToM asks about each person of a set.
     """
@@ -256,20 +256,21 @@ def _together(item: dict) -> str:
     return ""
 
 
-def _set_of(item: dict) -> str:
+def _set_of(item: Mapping) -> str:
     """The question set and the family of questions: "0-0-0/infoaccess"."""
     return item["item_id"].rpartition("_")[0]
 
 
-def _asked_person(item: dict, options: Sequence[str]) -> str:
+def _asked_person(item: Mapping, options: Sequence[str]) -> str:
     """The person whose knowledge decides the answer, in lower case: in a second-order question it
     is the second person that the options name.
     """
     if item.get("tom_order", "").startswith(("first-order", "second-order")):
-        people = speakers_of(item["full_story"])
-        named = [word for word in words_of(options[0]) if word in people]
-        is_second = item["tom_order"].startswith("second") and len(named) > 1
-        return named[1] if is_second else item["character"]
+        speakers = speakers_of(item["full_story"])
+        people = [word for word in words_of(options[0]) if word in speakers]
+        if item["tom_order"].startswith("second") and len(people) > 1:
+            return people[1]
+        return item["character"]
     if item.get("character"):
         return item["character"]
     if item.get("person_x"):

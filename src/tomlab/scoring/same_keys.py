@@ -42,21 +42,21 @@ def same_keys(items: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for item in items.to_dict("records"):
-        for text, other in _pairs(item):
-            likeness = likeness_of(text, other)
+        for text, second in _pairs(item):
+            likeness = likeness_of(text, second)
             if likeness:
                 row = {name: item[name] for name in _ITEM}
                 rows.append(row | {"likeness": likeness, "text": text})
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def likeness_of(text: str, other: str) -> str:
+def likeness_of(text: str, second: str) -> str:
     """`IDENTICAL`, `NEARLY`, or "" for two texts that say something else; of no text, ""."""
-    if not text.strip() or not other.strip():
+    if not text.strip() or not second.strip():
         return ""
-    if text == other:
+    if text == second:
         return IDENTICAL
-    return NEARLY if _plain(text) == _plain(other) else ""
+    return NEARLY if _plain(text) == _plain(second) else ""
 
 
 def _plain(text: str) -> str:
@@ -78,10 +78,10 @@ def _pairs(item: Mapping) -> Iterator[tuple[str, str]]:
 
 
 def _pairs_of_beliefs(beliefs: list[Mapping]) -> Iterator[tuple[str, str]]:
-    for belief, other in combinations(beliefs, 2):
-        is_same_actor = _plain(belief["actor"]) == _plain(other["actor"])
-        if is_same_actor and belief["labels"]["order"] == other["labels"]["order"]:
-            yield belief["belief"], other["belief"]
+    for belief, second in combinations(beliefs, 2):
+        is_same_actor = _plain(belief["actor"]) == _plain(second["actor"])
+        if is_same_actor and belief["labels"]["order"] == second["labels"]["order"]:
+            yield belief["belief"], second["belief"]
 
 
 def reported(benchmark: str, folder: Path = PUBLISHED) -> pd.DataFrame:

@@ -28,7 +28,7 @@ def similarity(
     kind: str,
     predicted_texts: Sequence[str],
     gold_texts: Sequence[str],
-    vectors: Mapping | None = None,
+    vectors: Mapping[str, np.ndarray] | None = None,
 ) -> np.ndarray:
     """Likeness of every predicted to every gold text, shape (predicted, gold).
 
@@ -40,26 +40,25 @@ def similarity(
     if not len(predicted_texts) or not len(gold_texts):
         return np.zeros((len(predicted_texts), len(gold_texts)))
     if kind == "embedding":
+        assert vectors is not None  # whoever asks for this kind has embedded the texts
         predicted = np.array([vectors[text] for text in predicted_texts])
         gold = np.array([vectors[text] for text in gold_texts])
         return predicted @ gold.T
-    likeness = _is_equal if kind == "exact" else _token_f1
     golds = [plain(text) for text in gold_texts]
     rows = []
-    for predicted in predicted_texts:
-        text = plain(predicted)
-        rows.append([likeness(text, gold) for gold in golds])
+    for predicted_text in predicted_texts:
+        text = plain(predicted_text)
+        if kind == "exact":
+            rows.append([float(text == gold) for gold in golds])
+        else:
+            rows.append([_token_f1(text, gold) for gold in golds])
     return np.array(rows)
 
 
-def _is_equal(text: str, other: str) -> float:
-    return float(text == other)
-
-
-def _token_f1(text: str, other: str) -> float:
+def _token_f1(text: str, gold: str) -> float:
     words = _word_counts(text)
-    other_words = _word_counts(other)
-    return 2 * (words & other_words).total() / max(words.total() + other_words.total(), 1)
+    gold_words = _word_counts(gold)
+    return 2 * (words & gold_words).total() / max(words.total() + gold_words.total(), 1)
 
 
 @lru_cache(maxsize=4_096)  # each text is held against many
@@ -67,11 +66,11 @@ def _word_counts(text: str) -> Counter:
     return Counter(text.split())
 
 
-def shared(left: str, right: str) -> float:
+def shared(text: str, second: str) -> float:
     """The share of content words that two sentences have in common (Dice), endings left aside."""
-    words = _content(left)
-    other_words = _content(right)
-    return 2 * len(words & other_words) / max(len(words) + len(other_words), 1)
+    words = _content(text)
+    second_words = _content(second)
+    return 2 * len(words & second_words) / max(len(words) + len(second_words), 1)
 
 
 def _content(text: str) -> set[str]:

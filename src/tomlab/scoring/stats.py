@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
+from typing import Literal
 
 import krippendorff
 import numpy as np
@@ -186,19 +187,19 @@ def linear_interval(
     """
     if intervals is None:
         intervals = [interval_of_sums(share, n=n, confidence=confidence) for share in shares]
-    factors = np.array(factors, dtype=float)
-    value = float(factors @ [interval.value for interval in intervals])
+    weights = np.array(factors, dtype=float)
+    value = float(weights @ [interval.value for interval in intervals])
     columns = pd.concat(shares, axis=1).fillna(0.0)
     if np.isnan(value):
         return Interval(value, np.nan, np.nan, PAIRED, n, len(columns))
     down = np.array([interval.value - interval.ci_low for interval in intervals])
     up = np.array([interval.ci_high - interval.value for interval in intervals])
-    rises = factors > 0
-    downward = np.abs(factors) * np.where(rises, down, up)
-    upward = np.abs(factors) * np.where(rises, up, down)
-    correlations = _widening_correlations(columns.to_numpy(float), np.sign(factors))
-    low = max(value - _root_of_squares(downward, correlations), factors[~rises].sum())
-    high = min(value + _root_of_squares(upward, correlations), factors[rises].sum())
+    rises = weights > 0
+    downward = np.abs(weights) * np.where(rises, down, up)
+    upward = np.abs(weights) * np.where(rises, up, down)
+    correlations = _widening_correlations(columns.to_numpy(float), np.sign(weights))
+    low = max(value - _root_of_squares(downward, correlations), weights[~rises].sum())
+    high = min(value + _root_of_squares(upward, correlations), weights[rises].sum())
     return Interval(value, low, high, PAIRED, n, len(columns))
 
 
@@ -332,8 +333,9 @@ def cluster_statistic(
     low, high = bounds
     if not len(moves) and np.isfinite(bounds).all():
         share = (value - low) / (high - low)
-        ends = [low + (high - low) * end for end in clopper_pearson(share * size, size, confidence)]
-        return Interval(value, *ends, EXACT, n, size)
+        ends = np.array(clopper_pearson(share * size, size, confidence))
+        ci_low, ci_high = (low + (high - low) * ends).tolist()
+        return Interval(value, ci_low, ci_high, EXACT, n, size)
     squares = (moves**2).sum()
     if not low < value < high or not squares > 1e-24:
         return Interval(value, *_ends_of_alike(value, bounds, size, confidence), ALIKE, n, size)
@@ -389,11 +391,13 @@ def clopper_pearson(
     return float(low), float(high)
 
 
-def agreement(ratings: pd.DataFrame, level: str) -> dict[str, float]:
+def agreement(
+    ratings: pd.DataFrame, level: Literal["nominal", "ordinal", "interval"]
+) -> dict[str, float]:
     """Percent agreement and Krippendorff's alpha.
 
-    ratings: one row a unit, one column a rater, missing where a rater gave none. level: "nominal",
-    "ordinal" or "interval". Of the units that two or more rated; alpha is nan where all are alike.
+    ratings: one row a unit, one column a rater, missing where a rater gave none. Only units count
+    that two or more rated; alpha is nan where all are alike.
     """
     rated = ratings[ratings.notna().sum(axis=1) >= 2]
     values = rated.to_numpy(float).T

@@ -64,7 +64,9 @@ def views_at_end(story: Story, order: int = 4) -> dict[Chain, View]:
     views = {}
     for chain in _chains(story.people, order):
         watching = present.issuperset(chain)
-        value = dict(story.things) if watching else dict.fromkeys(story.things)
+        value: dict[str, str | None] = dict.fromkeys(story.things)
+        if watching:
+            value |= story.things
         views[chain] = View(value, dict.fromkeys(story.things, watching), watching)
     for number, event in enumerate(story.events, start=1):
         fault = _fault(story, views, present, event)
@@ -88,14 +90,14 @@ def _chains(people: Collection[str], order: int) -> list[Chain]:
     return chains
 
 
-def _after(before: dict[Chain, View], present: set[str], event: Event) -> dict[Chain, View]:
+def _after(earlier: dict[Chain, View], present: set[str], event: Event) -> dict[Chain, View]:
     """The views of all chains after an event."""
-    views = {chain: view.copy() for chain, view in before.items()}
-    observing = _observing_chains(before, present, event)
+    views = {chain: view.copy() for chain, view in earlier.items()}
+    observing = _observing_chains(earlier, present, event)
     actor_chains = [chain for chain in observing if chain[-1:] == (event.who,)]
     match event.kind:
         case "enter" | "attend":
-            _see_who_is_there(views, before, actor_chains)
+            _see_who_is_there(views, earlier, actor_chains)
         case "leave" | "distract":
             for chain in actor_chains:
                 views[chain].watching = False
@@ -106,13 +108,13 @@ def _after(before: dict[Chain, View], present: set[str], event: Event) -> dict[C
         case "look" | "peek":
             # Onlookers take her to see what they themselves believe to be there.
             for chain in actor_chains:
-                views[chain].learn(event.thing, before[chain[:-1]].value[event.thing])
+                views[chain].learn(event.thing, earlier[chain[:-1]].value[event.thing])
         case "say":
             _hear(views, observing, event)
     return views
 
 
-def _observing_chains(before: dict[Chain, View], present: set[str], event: Event) -> list[Chain]:
+def _observing_chains(earlier: dict[Chain, View], present: set[str], event: Event) -> list[Chain]:
     """The chains that an event reaches: everybody in them observes it."""
     secretly = set(event.secretly)
     if event.kind == "peek":
@@ -121,22 +123,22 @@ def _observing_chains(before: dict[Chain, View], present: set[str], event: Event
     elif event.kind == "say":
         openly = {event.who, *event.to}
     else:
-        attentive = {person for person in present if before[(person,)].watching}
+        attentive = {person for person in present if earlier[(person,)].watching}
         openly = attentive | {event.who}
     openly.discard("")
     # People who watch in secret are not known to watch, so they can only stand first.
     return [
         chain
-        for chain in before
+        for chain in earlier
         if openly.issuperset(chain[1:]) and (openly | secretly).issuperset(chain[:1])
     ]
 
 
 def _see_who_is_there(
-    views: dict[Chain, View], before: dict[Chain, View], actor_chains: Collection[Chain]
+    views: dict[Chain, View], earlier: dict[Chain, View], actor_chains: Collection[Chain]
 ) -> None:
     for chain, view in views.items():
-        view.watching = before[_without_actor(chain, actor_chains)].watching
+        view.watching = earlier[_without_actor(chain, actor_chains)].watching
     for chain in actor_chains:
         views[chain].watching = True
 
@@ -145,10 +147,11 @@ def _without_actor(chain: Chain, actor_chains: Collection[Chain]) -> Chain:
     """Whose view of who is there a chain has after somebody came: she sees it herself, and
     onlookers take her to see what they themselves believe of it, so she drops out of the chain.
     """
-    others = [
-        person for number, person in enumerate(chain, start=1) if chain[:number] not in actor_chains
-    ]
-    return tuple(person for person, _ in groupby(others))
+    onlookers = []
+    for number, person in enumerate(chain, start=1):
+        if chain[:number] not in actor_chains:
+            onlookers.append(person)
+    return tuple(person for person, _ in groupby(onlookers))
 
 
 def _hear(views: dict[Chain, View], observing: Collection[Chain], event: Event) -> None:
@@ -166,53 +169,59 @@ def _hear(views: dict[Chain, View], observing: Collection[Chain], event: Event) 
 
 def _fault(story: Story, views: dict[Chain, View], present: set[str], event: Event) -> str:
     """What is wrong with an event at this point, "" if nothing is."""
-    who = event.who
-    kind = event.kind
-    hearers = [*event.to, *event.secretly]
     attentive = [person for person in story.people if views[(person,)].watching]
-    strangers = sorted({who, *hearers}.difference(story.people, [""]))
+    return (
+        _fault_of_words(story, event)
+        or _fault_of_scene(present, attentive, event)
+        or _fault_of_hearers(attentive, event)
+    )
+
+
+def _fault_of_words(story: Story, event: Event) -> str:
+    """An unknown kind, person or thing, or a missing actor or value."""
+    people = {event.who, *event.to, *event.secretly}
+    strangers = sorted(people.difference(story.people, [""]))
+    if event.kind not in KINDS:
+        return f"found {event.kind}, expected one of {', '.join(KINDS)}"
+    if strangers:
+        return f"found {strangers}, expected people of the story"
+    if not event.who and event.kind != "move":
+        return "found nobody who does it, expected a person"
+    if event.kind in ("move", "look", "peek", "say") and event.thing not in story.things:
+        return f"found the thing {event.thing!r}, expected one of {', '.join(story.things)}"
+    if event.kind in ("move", "say") and not event.value:
+        return "found no value, expected one"
+    return ""
+
+
+def _fault_of_scene(present: Collection[str], attentive: Collection[str], event: Event) -> str:
+    """Somebody who is not where the event needs them to be, or is not attentive as it needs."""
+    who = event.who
+    takes_scene = event.kind in ("leave", "distract", "attend", "move", "look")
+    if who and takes_scene and who not in present:
+        return f"found {who} away, expected somebody at the scene"
+    if event.kind == "enter" and who in present:
+        return f"found {who} at the scene, expected somebody who is away"
+    if event.kind in ("attend", "peek") and who in attentive:
+        return f"found {who} attentive, expected somebody who is not"
+    if event.kind == "distract" and who not in attentive:
+        return f"found {who} distracted, expected somebody who is not"
+    return ""
+
+
+def _fault_of_hearers(attentive: Collection[str], event: Event) -> str:
+    """Nobody who is told, somebody who hears or watches in two roles, or no secret watcher."""
+    hearers = [*event.to, *event.secretly]
     repeated = sorted({person for person in hearers if hearers.count(person) > 1})
     seen = [person for person in event.secretly if person in attentive]
-    takes_thing = kind in ("move", "look", "peek", "say")
-    takes_scene = kind in ("leave", "distract", "attend", "move", "look")
-    things = ", ".join(story.things)
-    faults = [
-        (kind not in KINDS, f"found {kind}, expected one of {', '.join(KINDS)}"),
-        (strangers, f"found {strangers}, expected people of the story"),
-        (not who and kind != "move", "found nobody who does it, expected a person"),
-        (
-            takes_thing and event.thing not in story.things,
-            f"found the thing {event.thing!r}, expected one of {things}",
-        ),
-        (kind in ("move", "say") and not event.value, "found no value, expected one"),
-        (
-            who and takes_scene and who not in present,
-            f"found {who} away, expected somebody at the scene",
-        ),
-        (
-            kind == "enter" and who in present,
-            f"found {who} at the scene, expected somebody who is away",
-        ),
-        (
-            kind in ("attend", "peek") and who in attentive,
-            f"found {who} attentive, expected somebody who is not",
-        ),
-        (
-            kind == "distract" and who not in attentive,
-            f"found {who} distracted, expected somebody who is not",
-        ),
-        (kind == "say" and not event.to, "found nobody who is told, expected a listener"),
-        (
-            repeated,
-            f"found {repeated} twice among those who hear or watch, expected each person once",
-        ),
-        (who in hearers, f"found {who} hearing or watching {who}, expected somebody else"),
-        (
-            seen,
-            f"found {seen} at the scene and attentive, expected secret watchers away or distracted",
-        ),
-    ]
-    for is_bad, message in faults:
-        if is_bad:
-            return message
+    if event.kind == "say" and not event.to:
+        return "found nobody who is told, expected a listener"
+    if repeated:
+        return f"found {repeated} twice among those who hear or watch, expected each person once"
+    if event.who in hearers:
+        return f"found {event.who} hearing or watching {event.who}, expected somebody else"
+    if seen:
+        return (
+            f"found {seen} at the scene and attentive, expected secret watchers away or distracted"
+        )
     return ""

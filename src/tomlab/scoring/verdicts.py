@@ -95,6 +95,7 @@ def _read_card(path: Path) -> Card:
     except ValidationError as error:
         complaints = [params.complaint(case) for case in error.errors(include_url=False)]
         refuse(complaints, str(path))
+        raise
 
 
 def shows_options(series: Series) -> bool:

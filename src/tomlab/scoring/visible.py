@@ -35,8 +35,10 @@ OTHERS = _set("user human system inst sys")
 _KNOWN = THOUGHTS | ANSWERS | TURNS | BEGINS | ENDS
 
 # A text without one of these has no mark.
-_HINTS = ("<", "[", "◁", "```", "~~~", "assistant", "analysis")
-_HINTS += ("response", "Response", "RESPONSE", "process", "Process", "PROCESS")
+_HINTS = (
+    *("<", "[", "◁", "```", "~~~", "assistant", "analysis"),
+    *("response", "Response", "RESPONSE", "process", "Process", "PROCESS"),
+)
 _MARK = re.compile(
     r"""
       (?:<\|channel\|>|\A)\s*(?P<channel>analysis|commentary|final)\b(?:[^<]|<\|constrain\|>)*<\|message\|>
@@ -220,10 +222,11 @@ def _of_tag(match: re.Match, text: str) -> _Mark | None:
     name = match["angle"] or match["square"] or match["triangle"]
     words = _words(name)
     closes = bool(match["slash"] or match["square_slash"] or match["triangle_slash"])
-    if " " in name and not _KNOWN.issuperset(words):
+    is_phrase = " " in name and not _KNOWN.issuperset(words)
+    # "[reason]" is a gap to fill.
+    is_gap = match["square"] and not closes and not name.isupper() and f"[/{name}]" not in text
+    if is_phrase or is_gap:
         return None
-    if match["square"] and not closes and not name.isupper() and f"[/{name}]" not in text:
-        return None  # "[reason]" is a gap to fill
     mark = _of_words(words, closes)
     if mark is None and match["pipe"]:
         return _Mark("nothing", name)
