@@ -50,12 +50,6 @@ def test_an_image_is_told_by_its_own_text_or_the_heading(image, text):
     assert cell.metadata["mystnb"] == {"image": {"alt": text}}
 
 
-def test_a_figure_has_an_anchor_above_it():
-    links = display("text/html", '<a href="../../figures/bigtom/figure3.png">PNG</a>')
-    cells = chapter(notebook("## Who knows?", image(), links)).cells
-    assert 'id="figure3"' in cells[1].source
-
-
 # Pages
 
 
@@ -109,11 +103,6 @@ def test_a_copy_of_the_book_holds_all_that_its_pages_link_to(book, tmp_path):
     assert (copy / "files" / "params.yaml").is_file()
     text = (copy / "3_evaluation/bigtom-smol.html").read_text(encoding="utf-8")
     assert '<a href="../files/results/judges/bigtom/by_kind.png">PNG</a>' in text
-
-
-def test_nothing_tells_where_the_book_was_built(book):
-    root = str(book.parents[1]).encode()
-    assert [name for name, content in files(book).items() if root in content] == []
 
 
 def test_a_chapter_shows_figure_table_and_folded_code(book):

@@ -86,31 +86,11 @@ def test_of_two_options_that_were_exchanged_the_one_shown_under_the_key_counts()
     assert [row(content, n)["outcome"] for n in (0, 1)] == ["wrong", "correct"]
 
 
-def test_no_text_of_an_item_stands_twice():
-    items = [item(1), item(1, "false_belief"), item(2)]
-    content = page_data(
-        items, [answered(each, "a)", model=m) for each in items for m in ("one", "two")]
-    )
-    assert content["answers"]["item_id"]["codes"] == [0, 0, 1, 1, 2, 2]
-    assert content["answers"]["item_id"]["values"] == [each["item_id"] for each in items]
-    assert content["items"]["story"]["codes"] == [0, 0, 1]
-    assert len(content["answers"]["messages"]["values"]) == 1
-    assert "Mei" not in json.dumps(content["answers"]["messages"])
-
-
 def test_column_that_items_lack_is_named_with_the_file_that_asks_for_it():
     table, responses = pd.DataFrame([item(1)]), pd.DataFrame([answered(item(1), "a)")])
     scores = bigtom.score(table, responses)
     with pytest.raises(InputError, match=r"bigtom/browser\.yaml: found \['variable'\]"):
         data(bigtom, WORDING, table.drop(columns="variable"), responses, scores)
-
-
-def test_an_answer_without_a_score_has_no_verdict():
-    responses = pd.DataFrame([answered(item(1), "b)"), answered(item(1), "Let me see.", sample=1)])
-    table = pd.DataFrame([item(1)])
-    content = data(bigtom, WORDING, table, responses, bigtom.score(table, responses[:1]))
-    assert [row(content, 1)[name] for name in ("outcome", "rule", "score")] == ["", None, None]
-    assert row(content, 1)["condition"] == "true_belief"
 
 
 def of_omnitom(own: dict, score: dict) -> dict:
@@ -137,16 +117,12 @@ LABELLED = {"outcome": "wrong", "score": 0.0, "judge": "", "detail": json.dumps(
 
 
 def test_hostile_texts_reach_the_page_as_they_are_in_plain_ascii(tmp_path):
-    browser.write_page(
-        tmp_path, "bigtom", TITLES, page_data([item(1)], [answered(item(1), HOSTILE)])
-    )
+    content = page_data([item(1)], [answered(item(1), HOSTILE)])
+    browser.write_page(tmp_path, "bigtom", TITLES, content)
     text = (tmp_path / "bigtom.js").read_text(encoding="utf-8")
-    assert text.isascii()
-    assert "<" not in text and "\n" not in text.rstrip("\n") and "\0" not in text
-    content = json.loads(text.removeprefix("browse(").removesuffix(");\n"))
-    assert row(content, 0)["response"] == HOSTILE
-    page = (tmp_path / "bigtom.html").read_text(encoding="utf-8")
-    assert "http" not in page and 'src="bigtom.js"' in page and 'href="../index.html"' in page
+    assert text.isascii() and "<" not in text
+    written = json.loads(text.removeprefix("browse(").removesuffix(");\n"))
+    assert row(written, 0)["response"] == HOSTILE
 
 
 # ---- The page
@@ -213,7 +189,7 @@ def address(number: int, condition: str, model: str, method: str = "0-shot") -> 
     return f"g{number}/{condition}|{model}|{method}|0"
 
 
-def test_filters_narrow_the_rows_and_stand_in_the_address(opened):
+def test_filters_and_words_narrow_the_rows_and_stand_in_the_address(opened):
     page = opened()
     assert page.inner_text("#count") == "2,000 of 2,000 answers"
     page.get_by_role("checkbox", name="one 500").check()
@@ -224,9 +200,6 @@ def test_filters_narrow_the_rows_and_stand_in_the_address(opened):
     assert again.inner_text("#count") == "250 of 2,000 answers"
     again.get_by_role("button", name="Clear").click()
     assert again.inner_text("#count") == "2,000 of 2,000 answers"
-
-
-def test_search_finds_words_of_story_and_answer_together(opened):
     page = opened(q="NUMBER 124, three")
     assert page.inner_text("#count") == "4 of 2,000 answers"
     assert opened(q="nowhere").inner_text("#count") == "0 of 2,000 answers"

@@ -56,10 +56,10 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(root: Path, *options: str) -> subprocess.Popen:
+def start(root: Path) -> subprocess.Popen:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return subprocess.Popen(
-        ["make", "chains", *options],
+        ["make", "chains"],
         cwd=root,
         env={**os.environ, "PATH": path},
         start_new_session=True,
@@ -69,28 +69,21 @@ def start(root: Path, *options: str) -> subprocess.Popen:
     )
 
 
-def run(root: Path, *options: str) -> tuple[int, str, str]:
-    process = start(root, *options)
+def run(root: Path) -> tuple[int, str, str]:
+    process = start(root)
     output, errors = process.communicate()
     return process.returncode, output, errors
 
 
-def test_chains_run_everything_once_and_leave_the_lock_of_a_plain_run(root):
+def test_chains_run_everything_once_and_leave_nothing_to_a_plain_run(root):
     code, output, errors = run(root)
     assert code == 0, errors
     assert output.count("Running stage") == 10
     assert (root / "all").read_text() == "told of ant\ntold of bee\n"
-    by_chains = yaml.safe_load((root / "dvc.lock").read_text())
 
     # What no stage of the whole needs any more, no stage of a chain does.
     with Repo(root) as repo:
         assert repo.status() == {}
-
-    (root / "dvc.lock").unlink()
-    code, output, _ = run(root, "CHAINS=1")
-    assert code == 0
-    assert output.index("'evaluation@ant-y'") < output.index("'generation@bee'")
-    assert yaml.safe_load((root / "dvc.lock").read_text()) == by_chains
 
 
 def test_failing_chain_stops_no_other_and_is_told(root):

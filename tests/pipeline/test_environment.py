@@ -1,12 +1,9 @@
 """One set of versions: pyproject.toml asks, requirements.lock pins, environment.yml repeats."""
 
-import os
 import re
-import subprocess
 import tomllib
 from itertools import chain, product
 
-import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -82,10 +79,6 @@ def test_every_package_of_the_lock_has_hashes():
         assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", each) for each in hashes), pin.name
 
 
-def test_lock_names_no_registry():
-    assert not re.search("://|--index-url|--extra-index|--find-links|@", LOCK)
-
-
 def test_conda_users_get_the_locked_versions_of_every_direct_dependency_and_nothing_else():
     machines = [m for m in MACHINES if m["python_version"] == conda_python()]
     assert machines
@@ -98,20 +91,3 @@ def test_what_pip_can_install_never_asks_for_the_engines():
     """Nobody who runs `pip install` with any extra may have to build llama-cpp-python."""
     groups = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
     assert WITHOUT_ENGINES not in {Requirement(entry).name for entry in chain(*groups)}
-
-
-def test_conda_users_are_told_how_to_leave_the_engines_out():
-    """`pip:` lists know no --no-deps, so the package must not stand in one."""
-    assert f"python -m pip install --no-deps {WITHOUT_ENGINES}==" in CONDA
-    assert WITHOUT_ENGINES not in str(yaml.safe_load(CONDA))
-
-
-@pytest.mark.parametrize(("user", "is_allowed"), [(0, True), (1000, False)])
-def test_lab_starts_for_root_whom_jupyter_refuses(tmp_path, user, is_allowed):
-    whoami = tmp_path / "id"
-    whoami.write_text(f"#!/bin/sh\necho {user}\n")
-    whoami.chmod(0o755)
-    own = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    command = ["make", "--dry-run", "--directory", str(ROOT), "lab"]
-    process = subprocess.run(command, env=own, capture_output=True, text=True, check=True)
-    assert ("--allow-root" in process.stdout) == is_allowed

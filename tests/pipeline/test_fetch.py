@@ -64,24 +64,14 @@ def test_data_is_fetched_and_fetched_again(root):
     assert (root / "data" / "bigtom" / "bigtom.csv").read_bytes() == b"story\n"
 
 
-@pytest.mark.parametrize("number", [0, 2])
 @pytest.mark.parametrize("change", [lambda path: path.write_bytes(b"x"), Path.unlink])
-def test_object_that_is_missing_or_was_changed_is_told(root, number, change):
-    change(objects(root)[number])
+def test_object_that_is_missing_or_was_changed_is_told(root, change):
+    change(objects(root)[0])
     with pytest.raises(
         InputError, match=r"(?s)is missing or was changed.*git checkout -- \.dvcstore"
     ):
         fetch.fetch(root)
     assert not (root / "data").exists()
-
-
-@pytest.mark.parametrize("path", ["/tmp/outside.txt", "bigtom/../../outside.txt"])
-def test_path_out_of_the_folder_is_refused_though_its_hash_is_right(tmp_path, path):
-    root = tmp_path / "clone"
-    repository(root, {path: put(root, b"gotcha")})
-    with pytest.raises(InputError, match="expected one in data/"):
-        fetch.fetch(root)
-    assert not list(tmp_path.glob("outside*"))
 
 
 @pytest.mark.parametrize("name", ["bigtom/bigtom.csv", "bigtom/mine.csv"])

@@ -20,20 +20,15 @@ METRIC = {"benchmark": "bigtom", "method": "0-shot", "value": 0.1, "ci_low": 0.0
 METRIC |= {"ci_method": "cluster jackknife"}
 
 
-# Runs of BigToM: of how many templates each model was asked, and who does not pass the gate.
-RUNS = {
-    "models": (
-        {"random": 100, "smollm2-135m": 100, "mine": 100, "other": 100, "few": 9},
-        ("mine", "random"),
-    ),
-    "baselines": ({"random": 100, "omniscient": 100}, ()),
-}
+# A run of BigToM: of how many templates each model was asked, and who does not pass the gate.
+TEMPLATES = {"random": 100, "smollm2-135m": 100, "mine": 100, "other": 100, "few": 9}
+GUESSING = ("mine", "random")
 
 
-def write(results: Path, groups: dict[str, int], stopped: tuple[str, ...]) -> None:
+def write(results: Path) -> None:
     """What the front page reads of a run, and its settings."""
     (results / "plots").mkdir(parents=True)
-    for model, n in groups.items():
+    for model, n in TEMPLATES.items():
         cells = [("accuracy", f"{part}_belief") for part in ("true", "false")]
         run = [
             METRIC | {"metric": metric, "condition": f"forward_belief/{part}/0"}
@@ -41,30 +36,29 @@ def write(results: Path, groups: dict[str, int], stopped: tuple[str, ...]) -> No
         ]
         run = pd.DataFrame(run).assign(model=model, n=n, n_groups=n)
         tidy.write(run, "metrics", results / f"metrics/bigtom/{model}.parquet")
-    rows = [HEADLINE | {"model": name, "n": n, "groups": n} for name, n in groups.items()]
+    rows = [HEADLINE | {"model": name, "n": n, "groups": n} for name, n in TEMPLATES.items()]
     pd.DataFrame(rows).to_csv(results / "plots/bigtom.csv", index=False)
     (results / "tables/bigtom").mkdir(parents=True)
     kept = {"method": "0-shot", "questions": "choices", "metric": "same_answer", "value": 0.1}
-    gated = [{"model": m, **kept, "gate": "fails" if m in stopped else "passes"} for m in groups]
+    gated = [
+        {"model": m, **kept, "gate": "fails" if m in GUESSING else "passes"} for m in TEMPLATES
+    ]
     pd.DataFrame(gated).to_csv(results / "tables/bigtom/gate.csv", index=False)
-    values = {"parameters": {"benchmarks": ["bigtom"], "models": [*groups]}}
+    values = {"parameters": {"benchmarks": ["bigtom"], "models": [*TEMPLATES]}}
     (results / "settings.json").write_text(json.dumps(values), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
-def fronts(tmp_path_factory) -> Path:
-    """The folders of all runs with their front pages, made one after another in one root."""
-    root = tmp_path_factory.mktemp("fronts")
+def results(tmp_path_factory) -> Path:
+    """The run's folder with its front page."""
+    root = tmp_path_factory.mktemp("front")
     for name in ("data", "docs", "notebooks"):
         (root / name).symlink_to(ROOT / name)
     page = "python -m tomlab.pipeline.run_notebook notebooks/00_index.ipynb"
     page += " results/index/00_index.ipynb results/settings.json"
-    commands = []
-    for name, run in RUNS.items():
-        write(root / "runs" / name, *run)
-        commands += [f"ln -sfn 'runs/{name}' results", page]
-    start(commands, environment(root))
-    return root / "runs"
+    write(root / "results")
+    start([page], environment(root))
+    return root / "results"
 
 
 def front(results: Path) -> tuple[str, list[str]]:
@@ -81,15 +75,8 @@ def drawn(results: Path) -> pd.DataFrame:
     return pd.read_csv(results / "figures/real_models/front_bigtom.csv")
 
 
-def others_findings(fronts: Path) -> list[str]:
-    """What the page says of models that others asked, by paragraph."""
-    _, texts = front(fronts / "models")
-    [findings] = [text for text in texts if "asked by others" in text]
-    return findings.split("\n\n")
-
-
-def test_front_page_tells_of_all_models_but_baselines_the_users_first(fronts):
-    finding, texts = front(fronts / "models")
+def test_front_page_tells_of_all_models_but_baselines_the_users_first(results):
+    finding, texts = front(results)
     places = [finding.index(f"**{name}**") for name in ("mine", "other", "SmolLM2-135M")]
     assert places == sorted(places)
     assert not [text for text in (finding, *texts) if "random" in text.lower()]
@@ -97,55 +84,18 @@ def test_front_page_tells_of_all_models_but_baselines_the_users_first(fronts):
     assert (table.count("/bigtom.ipynb)"), table.count("ipynb")) == (5, 5)
 
 
-def test_front_page_says_only_that_a_model_does_not_answer_where_the_gate_stops_it(fronts):
-    finding, _ = front(fronts / "models")
+def test_front_page_says_only_that_a_model_does_not_answer_where_the_gate_stops_it(results):
+    finding, _ = front(results)
     assert "**mine** keeps .10 of them when options are swapped" in finding
     assert finding.count("falls below guessing") == 2
-    rows = drawn(fronts / "models")
+    rows = drawn(results)
     run = rows.loc[rows["panel"].str.startswith("This run"), "model"]
     assert {"mine §", "other"} <= {*run}
 
 
-def test_front_page_of_baselines_alone_says_that_nothing_is_concluded(fronts):
-    finding, texts = front(fronts / "baselines")
-    assert finding == ""
-    assert [text for text in texts if "only baselines" in text]
-    assert not {"random", "omniscient"} & {*drawn(fronts / "baselines")["model"]}
-
-
-def test_front_page_draws_others_models_in_panels_of_their_own_what_can_be_gated_first(fronts):
-    rows = drawn(fronts / "models")
-    panels = rows.groupby("panel", sort=False)["model"].agg(set)
-    [copied] = [panel for panel in panels.index if "always A" in panel]
-    [by_likelihood] = [panel for panel in panels.index if "likelihood" in panel]
-    assert len(panels) == 4
-    assert (len(panels[copied]), len(panels[by_likelihood])) == (8, 20)
-    assert [*panels.index].index(by_likelihood) < [*panels.index].index(copied)
-    assert "§" in copied and "§" not in by_likelihood
-    values = rows[rows["panel"] == copied].set_index(["model", "part"])["value"]
-    assert values["Claude Opus 4.6", "both right"] == 0.975
-
-
-def test_front_page_counts_only_differences_that_chance_does_not_explain(fronts):
-    """Of the models that copied an answer, one finds true belief harder after Holm's correction."""
-    _, gated, ungated, simpletom, *_ = others_findings(fronts)
-    assert "for 12 of 20 models" in gated
-    assert "for 1 of 9 models (Claude Sonnet 4.6)" in ungated
-    assert ["§" in text for text in (gated, ungated, simpletom)] == [False, True, True]
-
-
-def test_front_page_draws_peoples_three_scores_with_both_intervals(fronts):
-    rows = drawn(fronts / "models")
-    people = rows[rows["panel"].str.startswith("People")]
-    wide = people.pivot(index="model", columns="part", values="value")
-    assert wide["true belief"].tolist() == wide["false belief"].tolist() == [0.9875, 0.9875]
-    assert wide["both right"].tolist() == [0.975, 0.975]
-    assert people["ci_low"].isna().sum() == 1  # the authors draw none for false belief alone
-
-
-def test_each_figure_of_the_front_page_is_told_by_its_own_text(fronts):
+def test_each_figure_of_the_front_page_is_told_by_its_own_text(results):
     """A picture in the book takes its text from its cell, so a cell draws one."""
-    notebook = nbformat.read(fronts / "models/index/00_index.ipynb", as_version=4)
+    notebook = nbformat.read(results / "index/00_index.ipynb", as_version=4)
     cells = [cell for cell in chapter(notebook).cells if "mystnb" in cell.metadata]
     for cell in cells:
         assert sum("image/png" in output.get("data", {}) for output in cell.outputs) == 1

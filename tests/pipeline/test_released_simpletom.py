@@ -3,8 +3,6 @@
 Of the parameters only `source` and the models are others than in the repository's file.
 """
 
-import re
-
 import pandas as pd
 import pytest
 
@@ -59,9 +57,8 @@ def page(lab, stage):
     return "\n".join(texts)
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_stage_reports_no_fault(stage, lab):
-    check_stages(lab, stage)
+def test_stages_report_no_fault(lab):
+    check_stages(lab, *STAGES)
 
 
 def test_every_story_is_asked_in_every_wording_but_the_one_in_another_form(lab):
@@ -72,19 +69,12 @@ def test_every_story_is_asked_in_every_wording_but_the_one_in_another_form(lab):
     assert len(variants) == 6
 
 
-def test_page_names_the_question_in_another_form_by_file_and_row(lab):
-    output = page(lab, "generation@simpletom")
-    assert "judgment-qa/test.jsonl, row 1" in output
-    assert ODD["question"] in output
-
-
-def test_page_of_an_evaluation_says_that_there_are_no_twins(lab):
+def test_pages_name_the_odd_question_the_ratings_and_the_method_left_out(lab):
+    generation = page(lab, "generation@simpletom")
+    assert "judgment-qa/test.jsonl, row 1" in generation
+    assert ODD["question"] in generation
+    ratings = page(lab, "filtering@simpletom")
+    assert "rated 3 stories" in ratings and "unethicality" in ratings
     responses = pd.read_parquet(lab.root / "results/responses/simpletom/toy.parquet")
     assert "aware" not in set(responses["method"])
     assert "aware is left out" in page(lab, "evaluation@simpletom-toy")
-
-
-def test_ratings_stand_in_a_table(lab):
-    output = page(lab, "filtering@simpletom")
-    assert re.search(r"rated 3 stories", output)
-    assert "unethicality" in output

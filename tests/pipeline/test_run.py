@@ -54,19 +54,6 @@ def stage(folder: Path, code: str, out: str = "out.ipynb", **parameters: object)
     return [*STAGE, str(source), str(folder / out), str(settings)]
 
 
-def test_a_fault_in_the_notebook_is_told_and_is_the_exit_code(tmp_path):
-    raises = "from tomlab.errors import InputError\nraise InputError('models.yaml: no such entry')"
-    done = subprocess.run(
-        [*RUN, *stage(tmp_path, raises, seed=3)],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1
-    assert "models.yaml: no such entry" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def ended(pid: int) -> bool:
     """Whether a process is gone within ten seconds; one that nobody waits for counts as gone."""
     for _ in range(100):
@@ -79,7 +66,7 @@ def ended(pid: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signal_to_the_head_ends_the_command_the_stages_and_their_kernels(tmp_path, number):
     place = tmp_path / "pid"
     head = subprocess.Popen([*RUN, *stage(tmp_path, SLEEPS, place=str(place))])

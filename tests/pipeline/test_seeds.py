@@ -15,8 +15,6 @@ from tomlab.benchmarks.bigtom.items import templates, writing
 from tomlab.benchmarks.fantom.items.sets import read_sets
 from tomlab.benchmarks.omnitom.items import records
 from tomlab.benchmarks.omnitom.items import writing as omnitom_writing
-from tomlab.benchmarks.simpletom.items import writing as simpletom_writing
-from tomlab.judging import grading
 from tomlab.models.specs import model_spec
 from tomlab.paths import DATA, ROOT
 from tomlab.pipeline.run_notebook import declared
@@ -113,15 +111,3 @@ def test_examples_shown_to_a_writer_and_the_sampling_seed_go_apart():
     assert all(differs[:2]) and any(differs[2:])
     assert {r.seed for r in [*plain, *drawn]} == {0}
     assert {r.seed for r in sampled} == {1}
-
-
-def test_readers_and_graders_are_sent_the_sampling_seed():
-    item = {"question": "Where?", "choices": ["shed", "attic"], "answer": "shed"}
-    said = pd.DataFrame([item | {"text": "the shed"}])
-    story = STORIES.head(1).to_dict("records")[0]
-    requests = [
-        writing.LABELS.request({"story": "A story."}, seed=5),
-        simpletom_writing.STEPS["annotation"].request(story, seed=5),
-        *grading.grade_requests(said, seed=5),
-    ]
-    assert [request.seed for request in requests] == [5] * 3

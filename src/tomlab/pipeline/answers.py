@@ -114,8 +114,8 @@ def take_logs(args: argparse.Namespace) -> int:
     benchmark = import_module(f"tomlab.benchmarks.{name}")
     items = tidy.read("items", result("items", name))
     tables = []
-    unlike = []
-    unreadable = []
+    unlike: list[str] = []
+    unreadable: list[str] = []
     for path in args.files:
         table, left_out = taken.matched(benchmark, items, path, args.model, args.method)
         tables.append(table.assign(log_sha256=hash_of(path)))
@@ -217,7 +217,7 @@ def drawn(files: Sequence[Path], n: int, seed: int) -> pd.DataFrame:
     def lot(row: Mapping) -> float:
         return random.Random(f"verify/{seed}/{row['key']}").random()
 
-    sample = []
+    sample: list[dict] = []
     for path in files:
         for rows in answers.read(path):
             rows = [row | {"file": path} for row in rows]
@@ -300,13 +300,13 @@ def verify(n: int, seed: int) -> int:
     return int(bool(problems) or compared["against"].any())
 
 
-def _embedded_models(names: set[str]) -> dict[str, specs.ModelSpec]:
+def _embedded_models(names: set[str]) -> dict[str, specs.EmbeddedModel]:
     """The entries of embedded models among these names; the others are said."""
     registry = params.load()["models"]
     entries = {}
     for name in names & registry.keys():
         spec = specs.model_spec(name, registry)
-        if spec.provider == "embedded":
+        if isinstance(spec, specs.EmbeddedModel):
             entries[name] = spec
     others = sorted(names - entries.keys())
     if others:

@@ -66,8 +66,11 @@ def targets(text: str, home: str) -> set[str]:
     """What a text links to, from the repository's root on."""
     targets = set()
     for pattern in _LINKS:
-        targets |= {target_of(link["address"], home) for link in pattern.finditer(text)}
-    return targets - {None}
+        for link in pattern.finditer(text):
+            target = target_of(link["address"], home)
+            if target is not None:
+                targets.add(target)
+    return targets
 
 
 def target_of(link: str, home: str) -> str | None:

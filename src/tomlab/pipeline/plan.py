@@ -149,8 +149,8 @@ def requests(
     reminding = [m for m in methods if getattr(methods[m], "reminder", False)]
     direct = [method for method in methods if method not in reminding]
     questions = evaluation.plan(benchmark, items, spec, direct, **draw)
-    one_call = []
-    two_calls = []
+    one_call: list[Question] = []
+    two_calls: list[Question] = []
     for question in questions:
         has_first = getattr(methods[question.method], "first", None)
         (two_calls if has_first else one_call).append(question)
@@ -181,10 +181,8 @@ def put(
     requests = evaluation.requested(benchmark, questions, spec, **options)
     keys = [request_key(adapter.payload(request)) for request in requests]
     replies = kept_answers.replies(set(keys))
-    no_reply = Reply(None, None)
     rows = []
     for question, request, key in zip(questions, requests, keys, strict=True):
-        reply = replies.get(key, no_reply)
         row = {
             "item_id": question.item["item_id"],
             "method": question.method,
@@ -194,12 +192,16 @@ def put(
             "limit": request.max_tokens or UNLIMITED,
             "is_kept": key in replies,
             "characters": len(canonical([*request.messages])),
-            "response": reply.text,
-            "finish_reason": reply.finish_reason,
-            "prompt_tokens": reply.prompt_tokens,
-            "completion_tokens": reply.completion_tokens,
+            "response": None,
+            "finish_reason": None,
+            "prompt_tokens": 0,
+            "completion_tokens": 0,
             "error": None,
         }
+        if key in replies:
+            for field in ("finish_reason", "prompt_tokens", "completion_tokens"):
+                row[field] = getattr(replies[key], field)
+            row["response"] = replies[key].text
         rows.append(row)
     return pd.DataFrame(rows)
 

@@ -74,8 +74,8 @@ def execute(benchmarks: list[str], models: list[str]) -> list[str]:
     # The last one takes longest, so it begins first.
     pages = sorted((ROOT / "notebooks").glob("*.ipynb"), reverse=True)
     # On Ctrl-C each worker ends at once, and its kernel after it; else they would go on.
-    ends_at_once = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_DFL)}
-    with ProcessPoolExecutor(2, **ends_at_once) as pool:
+    end_at_once = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with ProcessPoolExecutor(2, initializer=end_at_once) as pool:
         browse = pool.submit(browser.write, FRONT / "browse", benchmarks, models)
         names = sorted(pool.map(partial(_execute, benchmarks=benchmarks, models=models), pages))
         browse.result()

@@ -51,7 +51,7 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
     registry = content.get("models")
     if not isinstance(registry, Mapping):
         raise InputError(f"{path}: models: found {params.shown(registry)}, expected entries")
-    problems = []
+    problems: list[str] = []
     models = {}
     for name in registry:
         with noting(problems):
@@ -84,7 +84,7 @@ def _check_section(section: type[params.Section], content: Mapping[str, Any], na
 
 def _run_problems(content: Mapping[str, Any]) -> list[str]:
     """What is wrong with the section `run` and the files that it names."""
-    problems = []
+    problems: list[str] = []
     with noting(problems):
         _check_section(params.Run, content, "run")
     if problems:
@@ -167,7 +167,7 @@ def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     settings = {}
     for benchmark, source in run["benchmarks"].items():
         for stage, sections in STAGES.items():
-            path = f"notebooks/{stage}/{benchmark}.ipynb"
+            notebook = f"notebooks/{stage}/{benchmark}.ipynb"
             values = {**run, **run["seeds"], **source}
             values["models"] = params.with_baselines(run["models"])
             values["baselines"] = [*params.BASELINES]
@@ -176,11 +176,11 @@ def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
                     if value is not None:  # without a value, an option leaves that of `run`
                         values[name] = value
             if stage != EVALUATION:
-                parameters = _parameters(path, values)
+                parameters = _parameters(notebook, values)
                 settings[f"{stage}/{benchmark}"] = _read(parameters, content["models"], benchmark)
                 continue
             for model in run["models"]:
-                parameters = _parameters(path, {**values, "model": model})
+                parameters = _parameters(notebook, {**values, "model": model})
                 name = f"{stage}/{benchmark}-{model}"
                 settings[name] = _read(parameters, content["models"], benchmark)
     for path in sorted((ROOT / "notebooks" / FRESH).glob("*.ipynb")):
@@ -204,9 +204,9 @@ def _read(parameters: dict[str, Any], registry: Mapping, benchmark: str) -> dict
     parameters = dict(parameters)
     if "prompts" in parameters:
         # A benchmark's own, and those of the methods and judges that all have.
-        folders = (f"{benchmark or 'fresh'}/", "techniques/", "judges/")
+        sections = (f"{benchmark or 'fresh'}/", "techniques/", "judges/")
         files = parameters["prompts"].items()
-        parameters["prompts"] = {name: file for name, file in files if name.startswith(folders)}
+        parameters["prompts"] = {name: file for name, file in files if name.startswith(sections)}
     if "wordings" in parameters:
         folders = [f"{folder}/{benchmark}" for folder in parameters["wordings"]]
         parameters["wordings"] = [folder for folder in folders if there(folder)]
@@ -272,7 +272,7 @@ def unready(content: Mapping[str, Any], read: Mapping[str, Any]) -> Iterator[str
         if lacking:
             yield f"models.{name}: {lacking}"
         if isinstance(spec, specs.OpenAIModel | specs.AnthropicModel):
-            problems = []
+            problems: list[str] = []
             with noting(problems):
                 api_key(spec, f"{spec.provider.upper()}_API_KEY")
             yield from problems

@@ -137,11 +137,11 @@ def _facets(facets: Mapping[str, str], by_column: Mapping, wording: Wording) -> 
 
 def _label(value: str, facet: str, wording: Wording) -> str:
     """What a value to filter by is called."""
-    labels = {}
+    labels: dict[str, str] = {}
     if facet == "asked_as":
         labels = WORDS["asked_as"]
     elif facet == "outcome":
-        labels = wording.outcomes | {"": "no verdict"}
+        labels = {**wording.outcomes, "": "no verdict"}
     return labels.get(value) or tables.name(value, facet, wording) or "none"
 
 
