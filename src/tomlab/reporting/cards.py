@@ -18,10 +18,10 @@ _PAGE = jinja2.Environment(autoescape=True, trim_blocks=True).from_string(
 )
 
 
-def shortened(content: str) -> str:
-    """A long text's beginning and end with … between, so that it has about `LIMIT` characters."""
-    half = LIMIT // 2
-    return content if len(content) <= LIMIT else f"{content[:half]} … {content[-half:]}"
+def shortened(content: str, limit: int = LIMIT) -> str:
+    """A long text's beginning and end with … between, so that it has about `limit` characters."""
+    half = limit // 2
+    return content if len(content) <= limit else f"{content[:half]} … {content[-half:]}"
 
 
 def cards(table: pd.DataFrame, wording: Wording = PLAIN) -> Shown:
