@@ -1,5 +1,7 @@
 """What the filters find, what they drop, and what raters and labels come to."""
 
+from io import StringIO
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,19 +29,11 @@ def templates(*changes):
 @pytest.mark.parametrize(
     ("changes", "vectors", "faults"),
     [
-        ([{}, {}], np.eye(2), []),
+        ([{}, {}], [[1, 0], [0.79, np.sqrt(1 - 0.79**2)]], []),
         (
-            [{"belief": "", "action_question": "Go."}, {}],
+            [{"belief": ""}, {}],
             np.eye(2),
-            [
-                ["t1", "structure", "belief: 0 sentences instead of one", True],
-                ["t1", "structure", "action_question: not a question", True],
-            ],
-        ),
-        (
-            [{}, {}, {}],
-            [[1, 0], [0, 1], [0.6, 0.8]],
-            [["t3", "near-duplicate", "cosine 0.800 to t2", True]],
+            [["t1", "structure", "belief: 0 sentences instead of one", True]],
         ),
         # The third is like the second, which is itself a duplicate of the first.
         (
@@ -47,26 +41,21 @@ def templates(*changes):
             [[1, 0], [0.8, 0.6], [0.28, 0.96]],
             [["t2", "near-duplicate", "cosine 0.800 to t1", True]],
         ),
-        ([{}, {}], [[1, 0], [0.79, np.sqrt(1 - 0.79**2)]], []),
         (
-            [{"agent": "Ana"}, {"agent": "Ana"}, {"agent": "Ana"}],
-            np.eye(3),
-            [
-                ["t2", "repeated name", "Ana is the agent of t1 too", True],
-                ["t3", "repeated name", "Ana is the agent of t1 too", True],
-            ],
+            [{"agent": "Ana"}, {"agent": "Ana"}, {"agent": ""}, {"agent": ""}],
+            np.eye(4),
+            [["t2", "repeated name", "Ana is the agent of t1 too", True]],
         ),
-        ([{"agent": ""}, {"agent": ""}], np.eye(2), []),
         (
-            [{"source": "released:bigtom", "belief": ""}, {"source": "released:bigtom"}, {}],
-            [[1, 0], [1, 0], [0, 1]],
+            [{"source": "released:bigtom", "belief": ""}, {"source": "released:bigtom"}],
+            [[1, 0], [1, 0]],
             [
                 ["t1", "structure", "belief: 0 sentences instead of one", False],
                 ["t2", "near-duplicate", "cosine 1.000 to t1", False],
             ],
         ),
     ],
-    ids=["none", "form", "twice", "chain", "unlike", "name", "no names", "released"],
+    ids=["none", "form", "chain", "name", "released"],
 )
 def test_faults_are_found_and_released_templates_are_not_dropped(changes, vectors, faults):
     table = screen(templates(*changes), np.array(vectors, float), 0.8)
@@ -79,50 +68,39 @@ def test_faults_are_found_and_released_templates_are_not_dropped(changes, vector
 COLUMNS = ["template_id", "rater", "rater_kind", "follows_structure", "tests_behavior"]
 
 
-def read_ratings(tmp_path, *lines):
-    path = tmp_path / "ratings.csv"
-    path.write_text("\n".join([",".join(COLUMNS), *lines]), encoding="utf-8")
-    return read_form(path, ratings_form({"t1", "t2", "t3"}))
-
-
 def report(ratings):
     """What the notebook makes of ratings."""
     return ran("2_filtering", "bigtom", "cell-ratings", rated=ratings)["ratings"]
 
 
-def test_what_is_not_rated_counts_in_no_mean(tmp_path):
-    table = report(read_ratings(tmp_path, "t1,ann,human,1,", "t2,ann,human,,4"))
-    rows = table.loc[table["rater"] == "ann", ["question", "mean", "n"]]
-    assert rows.to_numpy().tolist() == [["follows_structure", 1, 1], ["tests_behavior", 4, 1]]
-    assert report(read_ratings(tmp_path)).empty
-
-
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        ("t9,ann,human,1,5", "field template_id: found 't9', expected the id of a template"),
+        ("t9,ann,human,1,5", "field template_id: found 't9'"),
         ("t1,,human,1,5", "field rater: found nothing"),
-        ("t1,ann,person,1,5", "field rater_kind: found 'person', expected human or llm:<model>"),
-        ("t1,ann,human,2,5", "field follows_structure: found '2', expected 0 to 1"),
-        ("t1,ann,human,1,4.5", "field tests_behavior: found '4.5', expected 1 to 5"),
+        ("t1,ann,person,1,5", "field rater_kind: found 'person'"),
+        ("t1,ann,human,2,5", "field follows_structure: found '2'"),
     ],
 )
 def test_bad_rating_is_named_by_row_and_field(tmp_path, line, fault):
+    path = tmp_path / "ratings.csv"
+    path.write_text(",".join(COLUMNS) + f"\n{line}\n")
     with pytest.raises(InputError, match=rf"ratings\.csv(.|\n)*row 2, {fault}"):
-        read_ratings(tmp_path, line)
+        read_form(path, ratings_form({"t1"}))
 
 
-RATINGS = pd.DataFrame(
-    [
-        ("t1", "ann", "human", 1, 5),
-        ("t2", "ann", "human", 1, 4),
-        ("t3", "ann", "human", 0, 1),
-        ("t1", "gpt", "llm:gpt-4", 1, 5),
-        ("t2", "gpt", "llm:gpt-4", 0, 4),
-        ("t3", "gpt", "llm:gpt-4", 0, 2),
-        ("t4", "gpt", "llm:gpt-4", 0, 3),
-    ],
-    columns=COLUMNS,
+RATINGS = pd.read_csv(
+    StringIO("""template_id,rater,rater_kind,follows_structure,tests_behavior
+t1,ann,human,1,5
+t2,ann,human,1,4
+t3,ann,human,0,1
+t4,ann,human,,
+t1,gpt,llm:gpt-4,1,5
+t2,gpt,llm:gpt-4,0,4
+t3,gpt,llm:gpt-4,0,2
+t4,gpt,llm:gpt-4,0,3
+"""),
+    dtype={"follows_structure": "Int64", "tests_behavior": "Int64"},
 )
 
 
