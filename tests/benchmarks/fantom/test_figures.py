@@ -84,11 +84,6 @@ def test_papers_models_and_this_runs_are_drawn_in_shares(drawn):
     assert "right" in set(lists["part"])
 
 
-def test_any_models_are_drawn(drawn):
-    tables = drawn(metrics_of("GPT-4 0314"))
-    assert {"fantom/figure2", "fantom/figure4", "fantom/scenarios"} <= set(tables)
-
-
 def test_no_table_of_yes_and_no_lies_outside_the_limits_of_its_f1():
     draws = np.random.default_rng(0)
     yes = draws.beta(0.5, 0.5, 20_000)
