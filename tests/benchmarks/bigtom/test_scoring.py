@@ -17,7 +17,6 @@ from tomlab.benchmarks.bigtom import scoring
 from tomlab.benchmarks.bigtom.items.compose import VARIABLES
 from tomlab.benchmarks.bigtom.items.templates import template_table
 from tomlab.errors import InputError
-from tomlab.records.tidy import OUTCOMES
 
 answered = partial(replies.answered, method="0-shot")
 of_baseline = partial(replies.of_baseline, bigtom)
@@ -48,6 +47,7 @@ LEADS = "leads with the key"
 BEHIND = 'leads with the key behind "Answer:"'
 ANSWER_IS = 'leads with the key behind "answer is" or the like'
 SEVERAL = "names several options"
+SEVERAL_ARE = 'names several options behind "answer is" or the like'
 CUT_OFF = "cut off before an option was settled"
 NO_ANSWER_IS = 'reasons without "the answer is" a key'
 DECLINES = "declines to answer"
@@ -58,7 +58,6 @@ DECLINES = "declines to answer"
     [
         ("Answer:<b>)<Mei dives.>", "0-shot", "stop", "correct", BEHIND),
         ("Answer: b\n\nQuestion: And Kofi?\nAnswer: a)", "0-shot", "stop", "correct", BEHIND),
-        ("Answer: neither.\nAnswer: b)", "0-shot", "stop", "correct", ANSWER_IS),
         ("Answer: Mei (b).", "0-shot", "stop", "correct", 'the only key named behind "Answer:"'),
         ("Answer: a) or b)", "0-shot", "stop", "unparsed", f'{SEVERAL} behind "Answer:"'),
         ("a) Mei dives. Not b).", "0-shot", "stop", "wrong", LEADS),
@@ -68,17 +67,15 @@ DECLINES = "declines to answer"
         ("Both a) and b).", "0-shot", "stop", "unparsed", SEVERAL),
         ("c) Mei", "0-shot", "stop", "unparsed", "names a key under which no option stands"),
         ("A: a diver dives (by schema).", "0-shot", "stop", "unparsed", "chooses no option"),
-        ("I'm sorry, I am not sure, but b).", "0-shot", "stop", "correct", "the only key named"),
         ("", "0-shot", "refusal", "refused", DECLINES),
         (None, "0-shot", "stop", "error", "the request failed"),
         ("Answer: b) Mei believes the oys", "0-shot", "length", "correct", BEHIND),
         ("Answer: Mei chooses b) since", "0-shot", "length", "truncated", CUT_OFF),
-        ("<think>Answer: b)", "0-shot", "stop", "truncated", CUT_OFF),
-        ("Thought: a)?\nAnswer: b)", "0-shot-cot", "stop", "correct", BEHIND),
         ("Thought: the final answer is b).", "0-shot-cot", "stop", "correct", ANSWER_IS),
-        ("Thought: it is not a), so b).", "0-shot-cot", "stop", "unparsed", NO_ANSWER_IS),
         ("b) Mei dives.", "0-shot-cot", "stop", "correct", LEADS),
         ("a) is unlikely, so b).", "0-shot-cot", "stop", "unparsed", NO_ANSWER_IS),
+        ("a)\n\nThe answer is b).", "0-shot-cot", "stop", "unparsed", "names both options"),
+        ("b)Wait, b)(a)", "0-shot-cot", "stop", "unparsed", SEVERAL_ARE),
         ("b) would be right if", "0-shot-cot", "length", "truncated", CUT_OFF),
         ("Thought: b). Answer: (b", "0-shot-cot", "length", "correct", BEHIND),
     ],
@@ -343,15 +340,6 @@ def test_pairs_are_made_within_a_template_and_a_sample(items):
     metrics = bigtom.metrics(pd.concat([first, second], ignore_index=True))
     joint = metrics.query("metric == 'tb_and_fb'")[["value", "n", "n_groups"]]
     assert joint.to_numpy().tolist() == [[0.5, 4, 2]]
-
-
-def test_outcome_rates_are_shares_of_all_answers(metrics):
-    rates = metrics[metrics["metric"] == "outcome_rate"].set_index("condition")
-    assert list(rates.index) == list(OUTCOMES)
-    assert rates["value"].sum() == pytest.approx(1)
-    assert rates.loc["error", "value"] == pytest.approx(1 / 600)
-    assert set(rates["n"]) == {600}
-    assert set(rates["n_groups"]) == {24}
 
 
 def test_released_rule_takes_both_keys_for_right(items):

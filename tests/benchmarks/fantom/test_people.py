@@ -58,7 +58,3 @@ def test_whoever_failed_an_attention_check_is_left_out_and_counted(page):
     names = page(right_answers("p1", passed="yes"), right_answers("p2", passed="no"))
     assert number_of(names["own_people"], "belief_choice", "people")["n_groups"] == 1
     assert names["n_failed"] == 1
-
-
-def test_without_answers_there_are_no_people_of_this_run(page):
-    assert page(right_answers("p1")[:0])["own_people"].empty

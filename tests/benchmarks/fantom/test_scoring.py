@@ -18,7 +18,6 @@ from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.scoring import right_letter, yes_or_no
 from tomlab.errors import InputError
 from tomlab.records.tidy import SCORED
-from tomlab.scoring.choices import credited_unread_in_words
 from tomlab.scoring.embeddings import MINILM, embed
 
 ITEMS = fantom.compose([question_set(), question_set("0-1-0", "accessible")])
@@ -58,10 +57,8 @@ def test_short_context_leaves_out_who_is_not_in_it():
 def test_options_stand_in_an_order_of_their_own_whatever_stands_before():
     items = fantom.compose([question_set("9-0-0"), question_set()])
     choices = items.set_index("item_id")["choices"]
-    pd.testing.assert_series_equal(
-        ITEMS.set_index("item_id")["choices"].filter(like="0-0-0/"),
-        choices.filter(regex="^0-0-0/"),
-    )
+    for row in ITEMS[ITEMS["group_id"] == "0-0-0"].itertuples():
+        assert choices[row.item_id] == row.choices
 
 
 def prompt(kind: str, method: str, reasoning: str = "So.") -> str:
@@ -117,6 +114,7 @@ def test_prompt_ends_as_in_the_release(kind, method, end):
         ("belief_choice", "(a) or (b)", "correct", "names both options, which counts"),
         ("belief_choice", "She does not know.", "unparsed", "names no option"),
         ("belief_choice", "I'm sorry, I cannot help with that.", "refused", "names no option"),
+        ("belief_dist", None, "error", "the request failed"),
         ("infoaccess_list", "linda, David", "correct", "has every aware name and no unaware one"),
         ("infoaccess_list", "Linda", "wrong", "lacks an aware name"),
         ("infoaccess_list", "Linda, David, Sally", "wrong", "has an unaware one"),
@@ -133,7 +131,8 @@ def test_the_rule_that_decided_is_told_in_words(kind, text, outcome, rule):
     row = verdict(kind, text).to_dict()
     assert row["outcome"] == outcome
     assert row["doubtful"] == ("both options" in rule or "yes and of no" in rule)
-    scored = row | {"response": text, "error": None, "finish_reason": "stop"}
+    error = None if text is not None else "server said no"
+    scored = row | {"response": text, "error": error, "finish_reason": "stop"}
     assert fantom.rule(item(kind), scored) == rule
 
 
@@ -183,12 +182,6 @@ def test_thinking_before_an_answer_is_not_read(kind):
     row = verdict(kind, gold)
     assert row["score"] == 1
     pd.testing.assert_series_equal(row, verdict(kind, f"<think>{THOUGHT}</think>\n{gold}"))
-
-
-def test_answers_that_only_the_release_credits_are_counted():
-    row = verdict("belief_choice", f"<think>({RIGHT})")
-    assert (row["outcome"], row["by_released_rule"]) == ("truncated", 1)
-    assert "credit 1 more answers" in credited_unread_in_words(pd.DataFrame([row]))
 
 
 @pytest.mark.parametrize(

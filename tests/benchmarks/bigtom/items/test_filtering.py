@@ -135,17 +135,16 @@ def test_agreement_is_over_what_both_rated():
 def test_labels_are_counted_by_source_without_regard_to_case_and_authors_come_first():
     table = templates(
         {"state": "color", "aware_of_event": "Mei hears it.", "medium": "taste"},
-        {"state": "Color", "aware_of_event": "Mei sees it."},
-        {"aware_of_event": "Mei knows it."},
+        {"state": "Color", "aware_of_event": "Mei knows it."},
         {"source": "llm:smol"},
     )
-    by_model = {"t1": {"state": "size"}, "t3": {"state": "place"}, "t4": {"mechanism": "rain"}}
-    columns = ["source", "dimension", "distinct", "templates", "unlabelled", "labelled_by"]
+    by_model = {"t1": {"state": "size"}, "t3": {"mechanism": "rain"}}
+    columns = ["source", "dimension", "distinct", "unlabelled", "labelled_by"]
     assert diversity(table, by_model)[columns].to_numpy().tolist() == [
-        ["authored", "state", 2, 3, 0, "authors and model"],
-        ["authored", "mechanism", 0, 3, 3, "nobody"],
-        ["authored", "medium", 2, 3, 1, "rule"],
-        ["llm:smol", "state", 0, 1, 1, "nobody"],
-        ["llm:smol", "mechanism", 1, 1, 0, "model"],
-        ["llm:smol", "medium", 1, 1, 0, "rule"],
+        ["authored", "state", 1, 0, "authors"],
+        ["authored", "mechanism", 0, 2, "nobody"],
+        ["authored", "medium", 1, 1, "rule"],
+        ["llm:smol", "state", 0, 1, "nobody"],
+        ["llm:smol", "mechanism", 1, 0, "model"],
+        ["llm:smol", "medium", 1, 0, "rule"],
     ]

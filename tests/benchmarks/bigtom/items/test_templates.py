@@ -17,8 +17,6 @@ from tomlab.benchmarks.bigtom.items.templates import (
     agent_name,
     medium,
     read_templates,
-    sentences,
-    stories,
     structure_problems,
 )
 from tomlab.errors import InputError
@@ -55,16 +53,6 @@ def read(tmp_path):
 
 
 # Our templates
-
-
-@pytest.mark.skipif(not OURS.is_file(), reason="data/bigtom is missing: `make data` pulls it")
-def test_our_templates_differ_and_keep_to_the_structure():
-    ours = read_templates(OURS)
-    for column in ("agent", "state", "mechanism"):
-        assert ours[column].is_unique
-    assert len(set(stories(ours))) == len(ours)
-    for template in ours.to_dict("records"):
-        assert structure_problems(template) == []
 
 
 # Files that are read
@@ -156,22 +144,6 @@ def test_any_texts_written_in_the_layout_are_read_back(tmp_path_factory, story, 
 
 
 # Sentences, media, names, structure
-
-
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("", 0),
-        ("Mei dives", 0),
-        ("Mei dives. She collects the oyster.", 2),
-        ("Mei waits ...", 1),
-        ("The water is 3.5 degrees warm.", 1),
-        ('The sign says "closed."', 1),
-        ("Dr. Mei dives at 5 a.m. with her knife.", 1),
-    ],
-)
-def test_sentences_are_counted_by_their_end_marks(text, count):
-    assert sentences(text) == count
 
 
 @pytest.mark.parametrize(

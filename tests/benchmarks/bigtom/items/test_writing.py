@@ -36,10 +36,8 @@ def test_requests_show_rules_and_three_examples_and_differ_in_the_sample_alone()
     assert [request.messages for request in requests] == [first.messages] * 4
     assert (first.temperature, first.max_tokens, first.seed) == (0.5, 600, 7)
     rules, *turns = first.messages
-    assert rules["role"] == "system"
     assert "\n".join(label(name) for name in FIELDS) in rules["content"]
     assert [turn["role"] for turn in turns] == ["user", "assistant"] * 3 + ["user"]
-    assert {turn["content"] for turn in turns[::2]} == {"Write one new story."}
     examples = {turn["content"] for turn in turns[1::2]}
     assert len(examples) == 3
     assert examples <= {written_out(template) for template in TEMPLATES.to_dict("records")}
@@ -64,7 +62,6 @@ CUT = written_out(MEI).removesuffix(".")
         (said("Once upon a time."), "unparsed", "Context: stands 0 times"),
         (said(CUT, "length"), "truncated", "Not aware of random event: stands 0 times"),
         (said(f"{CUT}.", "length"), "template", ""),
-        (said(f"<think>Context: a</think>{CUT}."), "template", ""),
         (said("I can't help with that."), "refused", "Context: stands 0 times"),
         (ERROR, "error", "429: slow down"),
     ],
@@ -115,26 +112,6 @@ def test_what_is_written_out_parses_to_the_same(texts):
 LINES = written_out(MEI)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"Here is a new story:\n\n{LINES}\n\nLet me know if you want another one!",
-        re.sub(r"(?m)^([\w ]+):", r"**\1:**", LINES),
-        re.sub(r"(?m)^([\w ]+):", r"**\1**:", LINES),
-        "- " + LINES.replace("\n", "\r\n\r\n- "),
-    ],
-    ids=["text around", "bold", "bold without the colon", "list"],
-)
-def test_spelling_of_the_lines_does_not_matter(text):
-    assert parsed(text) == MEIS_TEXTS
-
-
-@pytest.mark.parametrize("belief", ["Believe: so.", "Belief: so.\nBelief: no.", "**Belief:**"])
-def test_answer_that_is_no_template_has_its_reason(belief):
-    text = written_out(MEI).replace(f"Belief: {MEI['belief']}", belief)
-    assert parsed(text).startswith("Belief: stands ")
-
-
 # Labels
 
 
@@ -155,13 +132,3 @@ def test_labels_are_asked_for_by_story():
 def test_two_lines_are_two_labels(text):
     [row] = wrote(TO_LABEL, [{"story": "A story."}], [said(text)]).rows
     assert (row["state"], row["mechanism"]) == ("contents", "octopus")
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["State: contents", "State:\nMechanism: octopus", "State: ...\nMechanism: ..."],
-)
-def test_what_is_no_two_labels_has_a_reason(text):
-    [row] = wrote(TO_LABEL, [{"story": "A story."}], [said(text)]).rows
-    assert row["reason"]
-    assert "state" not in row

@@ -65,15 +65,10 @@ def test_any_value_of_a_field_is_kept_or_named(file_of, field, value):
         ("Ilse: I water at dawn: always.", [(("Ilse",), "I water at dawn: always.")]),
         ("Dr. Noor : No.\r\n\n  Ann O'Neil:Hi!", [(("Dr. Noor",), "No."), (("Ann O'Neil",), "Hi!")]),
         ("Bethany&Lyric: Bye!", [(("Bethany", "Lyric"), "Bye!")]),
-        ("Bethany and Lyric: Bye!", [(("Bethany", "Lyric"), "Bye!")]),
         ("Ann, Bo, and Mary-Ann O'Neil: Bye!", [(("Ann", "Bo", "Mary-Ann O'Neil"), "Bye!")]),
-        ("Ann, Bo & Sandy: Bye!", [(("Ann", "Bo", "Sandy"), "Bye!")]),
-        ("Ilse:", []),
         ("so here is how: slowly", []),
-        ("12:30", []),
         ("(Bruno leaves: bye)", []),
         ("Ilse & friends: Bye!", []),
-        ("Ilse, : Bye!", []),
     ],
 )  # fmt: skip
 def test_turn_is_one_or_several_names_and_what_they_say(context, expected):

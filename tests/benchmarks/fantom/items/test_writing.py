@@ -168,13 +168,12 @@ PLAN = """\
         ("kind: join", "kind: come", "0.changes.0.kind: found 'come', expected 'leave' or 'join'"),
         ("[names, tricks]", "[names]", "outline 1, field changes: found 1, expected 0"),
         ("name: Gina", "name: Anna", "outline 1, field changes: found join of Anna"),
-        ("kind: join", "kind: leave", "outline 1, field changes: found leave of Gina"),
-        (PLAN, "[]", "found 0 outlines, expected 1 for llm_conversations"),
+        (PLAN, "[]", "found 0 outlines, expected 1"),
     ],
 )
 def test_outline_at_fault_is_named(tmp_path, right, wrong, message):
     path = tmp_path / "outlines.yaml"
-    path.write_text(PLAN.replace(right, wrong), encoding="utf-8")
+    path.write_text(PLAN.replace(right, wrong))
     with pytest.raises(InputError, match=message):
         read_outlines(path, 1)
 
@@ -226,10 +225,9 @@ def test_segment_that_cannot_be_used_has_its_reason(text, changes, reason):
 # Summaries, questions and answers
 
 
-@pytest.mark.parametrize("marks", ["1. 2. 3.", "(1) (2) (3)", "- - -", "• • •", "Q1: Q2: Q3:"])
-def test_lines_that_end_as_questions_are_the_questions(marks):
-    first, second, third = marks.split()
-    text = f"Three questions:\n\n{first} {FRIDGE}\n{second} {PIANO}\n{third} {WISH}\n\nHave fun!"
+@pytest.mark.parametrize("mark", ["1.", "(1)", "-", "•", "Q1:"])
+def test_lines_that_end_as_questions_are_the_questions(mark):
+    text = f"Three questions:\n\n{mark} {FRIDGE}\n{mark} {PIANO}\n{mark} {WISH}\n\nHave fun!"
     assert PARSERS["facts"](text, {}) == [FRIDGE, PIANO, WISH]
 
 
