@@ -352,7 +352,7 @@ def _other_letter(response: str, finish_reason: str) -> str | None:
     return reading.key.lower()
 
 
-def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> tuple[set, set]:
+def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec | None) -> tuple[set, set]:
     """Those answers, by item and text, that are nearer to the right belief than to the other (one
     that is a belief word by word is nearest to that), and those of which the encoder read the
     beginning alone, of themselves or of either belief.
@@ -367,7 +367,7 @@ def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> tupl
             nearer.add(key)
         elif text and text not in (right, wrong):
             compared[key] = (text, right, wrong)
-    if not compared:
+    if not compared or embedder is None:
         return nearer, set()
     texts = list(chain(*compared.values()))
     vectors = embed(texts, embedder).reshape(len(compared), 3, -1)

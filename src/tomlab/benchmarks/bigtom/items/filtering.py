@@ -37,7 +37,7 @@ def screen(templates: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd
     ids = compared["template_id"].tolist()
     for row, earlier, cosine in near_duplicates(vectors[is_compared], threshold):
         rows.append((ids[row], "near-duplicate", f"cosine {cosine:.3f} to {ids[earlier]}"))
-    first_ids = {}
+    first_ids: dict[str, str] = {}
     for template_id, agent in zip(ids, compared["agent"], strict=True):
         first = first_ids.setdefault(agent, template_id)
         if agent and first != template_id:

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -29,7 +30,7 @@ def drafts(examples: pd.DataFrame, count: int, model: str, *, seed: int = 0) -> 
 
 class _Template(Step):
     def request(
-        self, draft: Draft, replaced: Mapping[str, str] | None = None, **options: int
+        self, draft: Draft, replaced: Mapping[str, str] | None = None, **options: Any
     ) -> Request:
         labels = "\n".join(map(label, FIELDS))
         rules = prompts.filled("bigtom/generation", replaced, labels=labels)

@@ -22,11 +22,16 @@ async def converse(
     writer: Writer, outlines: Sequence[Sequence[Draft]], start: int = FIRST_NUMBER
 ) -> list[Draft]:
     """The conversations of outlines, numbered from `start`, up to what could not be read."""
-    talks = {}
+    talks: dict[int, Draft] = {}
     for number, plan in enumerate(outlines, start):
         characters = dict.fromkeys(chain(*(segment["present"] for segment in plan)))
-        talk = {"conversation": number, "plan": plan, "characters": list(characters)}
-        talks[number] = talk | {"segments": [], "heard": []}
+        talks[number] = {
+            "conversation": number,
+            "plan": plan,
+            "characters": list(characters),
+            "segments": [],
+            "heard": [],
+        }
     for position in range(max(map(len, outlines), default=0)):
         drafts = []
         for talk in talks.values():
