@@ -13,28 +13,19 @@ TERMS = ["Intercept", "model[T.b]", "source[T.b]", "model[T.b]:source[T.b]"]
 TRUTH = np.array([0.2, 1.0, -0.4, 0.3])
 
 
-def simulated(coefficients=TRUTH, templates=500):
-    """Scores of two models on two sources whose log odds are known: two items a template."""
-    rng = np.random.default_rng(1)
-    parts = []
-    for model, source in ("aa", "ab", "ba", "bb"):
-        is_second = np.array([1, model == "b", source == "b", (model + source) == "bb"])
-        share = 1 / (1 + np.exp(-is_second @ coefficients))
-        names = [f"{source}/{number}" for number in range(templates)]
-        part = pd.DataFrame({"group_id": np.repeat(names, 2), "model": model, "source": source})
-        part["item_id"] = part["group_id"] + ["/0", "/1"] * templates
-        parts.append(part.assign(score=(rng.random(len(part)) < share).astype(float)))
-    scores = pd.concat(parts, ignore_index=True)
-    return scores.assign(condition="true_belief", variable="forward_belief", method="0-shot")
-
-
-def alike(rng, templates=12, items=6):
-    """Scores of two models alike on two sources alike; some templates are harder than others."""
-    odds = np.repeat(rng.normal(0.4, 1, templates), 2 * items)
-    scores = pd.MultiIndex.from_product([range(templates), range(items), ["a", "b"]])
-    scores = scores.to_frame(index=False, name=["group_id", "item_id", "model"])
-    scores["source"] = np.where(scores["group_id"] % 2, "b", "a")
-    scores["item_id"] += items * scores["group_id"]
+def simulated(coefficients=TRUTH, templates=500, items=2, spread=0.0, rng=None):
+    """Scores of two models on two sources whose log odds are known, up to a template's own."""
+    rng = rng or np.random.default_rng(1)
+    names = ["group_id", "item_id", "model", "source"]
+    cells = pd.MultiIndex.from_product([range(templates), range(items), ["a", "b"], ["a", "b"]])
+    scores = cells.to_frame(index=False, name=names)
+    scores["group_id"] = scores["source"] + scores["group_id"].astype(str)
+    scores["item_id"] = scores["group_id"] + scores["item_id"].astype(str)
+    is_model_b = scores["model"].eq("b")
+    is_source_b = scores["source"].eq("b")
+    terms = np.column_stack([is_model_b | True, is_model_b, is_source_b, is_model_b & is_source_b])
+    groups, _ = pd.factorize(scores["group_id"])
+    odds = terms @ coefficients + rng.normal(0, spread, 2 * templates)[groups]
     scores["score"] = (rng.random(len(odds)) < 1 / (1 + np.exp(-odds))).astype(float)
     return scores.assign(condition="true_belief", variable="forward_belief", method="0-shot")
 
@@ -49,12 +40,16 @@ def test_regression_finds_the_coefficients_that_made_the_data():
 
 
 def test_regression_rejects_what_is_true_about_as_often_as_it_says():
-    # With plain clustered errors and the normal distribution 11 % of these, for the source.
+    # Of 800 such tables it rejects .03 to .06, by term; of 200, chance alone takes this to .09. With
+    # plain clustered errors and the normal distribution it rejects .11, for the source.
     rng = np.random.default_rng(0)
-    p_values = np.array([circularity(alike(rng))["p"] for _ in range(200)])
-    rejected = (p_values < 0.05).mean(axis=0)[1:]
+    p_values = []
+    for _ in range(200):
+        scores = simulated(np.array([0.4, 0, 0, 0]), 6, items=6, spread=1, rng=rng)
+        p_values.append(circularity(scores)["p"])
+    rejected = (np.array(p_values) < 0.05).mean(axis=0)[1:]
     assert (rejected > 0.005).all()
-    assert (rejected < 0.09).all()
+    assert (rejected < 0.1).all()
 
 
 def test_regression_reads_the_twelve_cells_alone():

@@ -14,17 +14,17 @@ SOURCES = {"BigToM": 8, "socialIQa": 5, "Expert": 5}  # items
 def constructed(lower_by: dict[str, float], seed: int = 0, people: int = 10) -> pd.DataFrame:
     """Ratings of 1 to 5 in which the items of a source are rated lower than BigToM's by so much."""
     draw = np.random.default_rng(seed)
-    habits = draw.normal(0, 0.2, people)
-    rows = []
-    for source, n_items in SOURCES.items():
-        for item, quality in enumerate(draw.normal(3.6, 0.15, n_items)):
-            for person, habit in enumerate(habits):
-                level = quality - lower_by.get(source, 0.0) + habit
-                for measure in ratings.MEASURES:
-                    rating = np.clip(round(level + draw.normal(0, 0.6)), 1, 5)
-                    rows.append((f"p{person}", f"{source}-{item}", measure, rating, source, ""))
-    columns = ["participant", "item_id", "measure", "rating", "source", "data_source"]
-    return pd.DataFrame(rows, columns=columns).astype({"rating": float})
+    items = [f"{source}-{item}" for source, count in SOURCES.items() for item in range(count)]
+    participants = [f"p{number}" for number in range(people)]
+    cells = pd.MultiIndex.from_product([participants, items, ratings.MEASURES])
+    rated = cells.to_frame(index=False, name=["participant", "item_id", "measure"])
+    rated["source"] = rated["item_id"].str.partition("-")[0]
+    quality = pd.Series(draw.normal(3.6, 0.15, len(items)), items)
+    habit = pd.Series(draw.normal(0, 0.2, people), participants)
+    level = rated["item_id"].map(quality) + rated["participant"].map(habit)
+    level -= rated["source"].map(lower_by).fillna(0)
+    rating = np.clip(np.round(level + draw.normal(0, 0.6, len(rated))), 1, 5)
+    return rated.assign(rating=rating, data_source="")
 
 
 def aggregate(rated: pd.DataFrame) -> pd.DataFrame:
@@ -70,7 +70,8 @@ def read(tmp_path):
     """Reads lines of the form of ratings, beside one item that is not of this run."""
 
     def write_and_read(*lines: str) -> pd.DataFrame:
-        form, items = tmp_path / "ratings.csv", tmp_path / "items.csv"
+        form = tmp_path / "ratings.csv"
+        items = tmp_path / "items.csv"
         form.write_text("\n".join(["participant,item_id,question,rating", *lines]))
         items.write_text("item_id,source,data_source\ntheirs-1,Expert,Ullman\n")
         return ratings.read(form, items, {"ours/1"})

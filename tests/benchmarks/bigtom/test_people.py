@@ -24,5 +24,5 @@ def test_every_score_has_an_interval_over_its_four_templates():
     templates = people[people["over"] == "templates"]
     assert len(templates) == 9
     assert templates["n_groups"].eq(4).all()
-    inside = templates["value"].between(templates["ci_low"], templates["ci_high"])
-    assert inside.all()
+    is_inside = templates["value"].between(templates["ci_low"], templates["ci_high"])
+    assert is_inside.all()

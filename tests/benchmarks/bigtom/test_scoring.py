@@ -122,20 +122,6 @@ def test_released_rule_is_that_of_the_released_code_on_any_text(text, method):
         assert scoring.released_rule(text, key, method) is released_again(text, key, method)
 
 
-@pytest.mark.parametrize(
-    ("text", "method", "verdict"),
-    [
-        ("a) Mei dives, not b).", "0-shot", True),
-        ("By schema) of b-movies, a).", "0-shot", False),
-        ("Thought: a) or b)?\nAnswer: a) Mei.", "0-shot-cot", False),
-        ("Thought: no.\nAnswer:b)Mei.", "0-shot-cot", None),
-        ("b) Mei dives.", "0-shot-cot", None),
-    ],
-)
-def test_released_rule_on_texts_that_it_is_known_by(text, method, verdict):
-    assert scoring.released_rule(text, "b", method) is verdict
-
-
 def test_graders_reading_counts_for_unreadable_answers_and_for_no_others():
     outcomes = ["correct", "unparsed", "unparsed", "unparsed"]
     scores = pd.DataFrame({"item_id": list("1234"), "outcome": outcomes, "score": [1.0, 0, 0, 0]})
@@ -234,18 +220,13 @@ QUESTION = (
         ("1-shot-cot", INSTRUCTION_COT, ["system", "user", "assistant", "user"]),
     ],
 )
-def test_messages_are_instruction_example_and_question(mei, method, instruction, roles, tmp_path):
+def test_messages_are_instruction_example_and_question(mei, method, instruction, roles):
     choices = [MEI["belief_answer_aware"], MEI["belief_answer_not_aware"]]
     item = mei["percept_to_belief", "true_belief", 0] | {"choices": choices}
     messages = bigtom.messages(item, method)
     assert [message["role"] for message in messages] == roles
     assert messages[0]["content"] == instruction
     assert messages[-1]["content"] == QUESTION
-    (tmp_path / "mine.txt").write_text("Pick one.")
-    replaced = {bigtom.METHODS[method].prompts[0]: str(tmp_path / "mine.txt")}
-    first, *others = bigtom.messages(item, method, replaced)
-    assert first == {"role": "system", "content": "Pick one."}
-    assert others == messages[1:]
 
 
 @pytest.mark.parametrize("method", bigtom.METHODS)

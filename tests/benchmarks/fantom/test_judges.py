@@ -20,28 +20,6 @@ ITEMS = fantom.compose([question_set(), question_set("1-0-0", "accessible")])
 FIRST = "0-0-0/belief_dist:0"
 SECOND = "0-0-0/belief_dist:1"
 HEARD = "1-0-0/belief_dist:0"
-HAS = "Linda's dog is a golden retriever"
-
-
-@pytest.fixture(scope="module")
-def wordings():
-    """The texts by item, truth and operation, over many seeds."""
-    tables = [constructed(ITEMS, 60, seed) for seed in range(40)]
-    return pd.concat(tables).groupby(["item_id", "truth", "operation"])["text"].agg(set)
-
-
-@pytest.mark.parametrize(
-    ("item_id", "truth", "operation", "expected"),
-    [
-        (FIRST, True, "as it stands", "Kailey does not know anything about the breed of Linda's dog."),
-        (FIRST, False, "quoted", f'Kailey would say: "{HAS}."'),
-        (FIRST, False, "more sentences", f"People come and go in this conversation. Kailey is convinced that {HAS}."),
-        (SECOND, True, "fact told", f"{HAS}. Linda believes that Kailey did not hear of it, though."),
-        (HEARD, False, "fact told", f"{HAS}. Kailey did not hear of it, though."),
-    ],
-)  # fmt: skip
-def test_wording_of_an_operation(wordings, item_id, truth, operation, expected):
-    assert expected in wordings[item_id, truth, operation]
 
 
 @pytest.fixture(scope="module")

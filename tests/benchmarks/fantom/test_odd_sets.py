@@ -1,14 +1,10 @@
 """A FANToM file in the released format whose sets are odd: read, scored and measured all the same."""
 
-import json
-
-import numpy as np
 import pytest
 
-from fantom_sets import SAID, question_set
+from fantom_sets import question_set
 from replies import answered
 from tomlab.benchmarks import fantom
-from tomlab.benchmarks.fantom.items.filtering import faults
 
 CYCLIC = "second-order:cyclic"
 
@@ -39,22 +35,6 @@ DECIDED = [
     (["Al", "Alice", "Ann"], "Alice believes that Ann does not know all, alas."),
     (["Mary Ann", "J. O'Neil"], "Mary Ann believes that J. O'Neil does not know."),
 ]
-
-
-def test_a_released_file_with_odd_sets_is_read_scored_and_measured(tmp_path):
-    sets = [NOBODY_LISTED]
-    for number, (people, right, *order) in enumerate([*UNDECIDED, *DECIDED], start=7):
-        sets.append(odd_set(people, right, *order, set_id=f"{number}-0-0"))
-    path = tmp_path / "fantom_v1.json"
-    path.write_text(json.dumps(sets), encoding="utf-8")
-    items = fantom.read_released(path)
-    for item in items.to_dict("records"):
-        fantom.messages(item, "short")
-    responses = answered(items, np.resize(SAID, len(items)).tolist(), "full")
-    scores = fantom.score(items, responses)
-    assert scores["group_id"].nunique() == len(sets)
-    assert fantom.metrics(scores)["value"].notna().all()
-    assert not faults(sets)["dropped"].any()
 
 
 @pytest.mark.parametrize(

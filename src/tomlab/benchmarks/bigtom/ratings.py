@@ -102,8 +102,8 @@ def with_aggregate(ratings: pd.DataFrame) -> pd.DataFrame:
     """The ratings, and below them each person's mean of the three measures for each item that they
     rated on all three, as the measure "aggregate".
     """
-    who = ["participant", "item_id", "source", "data_source"]
-    grouped = ratings.groupby(who, as_index=False)["rating"]
+    keys = ["participant", "item_id", "source", "data_source"]
+    grouped = ratings.groupby(keys, as_index=False)["rating"]
     means = grouped.mean()[grouped.size()["size"] == len(MEASURES)]
     return pd.concat([ratings, means.assign(measure=AGGREGATE)], ignore_index=True)
 
@@ -152,14 +152,14 @@ def read(path: Path | str, rated_items: Path | str, own_ids: set[str]) -> pd.Dat
     this run; own_ids: the items of this run, which are BigToM's whatever that form says. Errors:
     `InputError` that names every row and field at fault.
     """
-    others = files.read_form(rated_items, items_form())
-    others = others[~others["item_id"].isin(own_ids)]
-    ratings = files.read_form(path, ratings_form(own_ids | {*others["item_id"]}))
+    other_items = files.read_form(rated_items, items_form())
+    other_items = other_items[~other_items["item_id"].isin(own_ids)]
+    ratings = files.read_form(path, ratings_form(own_ids | {*other_items["item_id"]}))
     ratings = with_passed(ratings).reset_index(drop=True)
     measures = {question["question"]: question["measure"] for question in QUESTIONS}
     ratings["measure"] = ratings["question"].map(measures)
     ratings = ratings.drop(columns="question").astype({"rating": float})
-    ratings = ratings.merge(others, how="left", on="item_id")
+    ratings = ratings.merge(other_items, how="left", on="item_id")
     return ratings.fillna({"source": OWN, "data_source": ""})
 
 

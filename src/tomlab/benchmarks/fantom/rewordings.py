@@ -88,9 +88,9 @@ def _worded(wordings: Wordings, fields: Mapping[str, str], draw: random.Random) 
     if not all(fields[name] for name in needed):
         return ""
     lists = wordings if isinstance(wordings[0], list) else [wordings]
-    drawn = [draw.choice(texts) for texts in lists]
+    chosen = [draw.choice(texts) for texts in lists]
     text = ""
-    for wording in reversed(drawn):
+    for wording in reversed(chosen):
         text = _filled(wording, {**fields, "next": text})
     return capital(text)
 

@@ -340,12 +340,10 @@ def _answer(item: Mapping, response: Mapping, by_text: bool) -> Answer:
         return answer
     # It may name an option in a form which the released rule does not know.
     reading = options.read_answer(response["response"], response["finish_reason"], cot=False)
-    letter = reading.key.lower() if reading.key else ""
-    if letter not in KEYS:
-        letter = ""
-        if by_text and answer.unread == "unparsed":
-            letter = named_by_text(item, text, KEYS) or ""
-    return answer._replace(text=f"({letter})") if letter else answer
+    letter = str(reading.key).lower()
+    if letter not in KEYS and by_text and answer.unread == "unparsed":
+        letter = str(named_by_text(item, text, KEYS))
+    return answer._replace(text=f"({letter})") if letter in KEYS else answer
 
 
 def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec | None) -> tuple[set, set]:

@@ -30,37 +30,29 @@ def templates(*changes):
     ("changes", "vectors", "faults"),
     [
         ([{}, {}], [[1, 0], [0.79, np.sqrt(1 - 0.79**2)]], []),
-        (
-            [{"belief": ""}, {}],
-            np.eye(2),
-            [["t1", "structure", "belief: 0 sentences instead of one", True]],
-        ),
+        ([{"belief": ""}, {}], np.eye(2), ["t1 structure: belief: 0 sentences instead of one"]),
         # The third is like the second, which is itself a duplicate of the first.
         (
             [{}, {}, {}],
             [[1, 0], [0.8, 0.6], [0.28, 0.96]],
-            [["t2", "near-duplicate", "cosine 0.800 to t1", True]],
+            ["t2 near-duplicate: cosine 0.800 to t1"],
         ),
         (
             [{"agent": "Ana"}, {"agent": "Ana"}, {"agent": ""}, {"agent": ""}],
             np.eye(4),
-            [["t2", "repeated name", "Ana is the agent of t1 too", True]],
-        ),
-        (
-            [{"source": "released:bigtom", "belief": ""}, {"source": "released:bigtom"}],
-            [[1, 0], [1, 0]],
-            [
-                ["t1", "structure", "belief: 0 sentences instead of one", False],
-                ["t2", "near-duplicate", "cosine 1.000 to t1", False],
-            ],
+            ["t2 repeated name: Ana is the agent of t1 too"],
         ),
     ],
-    ids=["none", "form", "chain", "name", "released"],
+    ids=["none", "form", "chain", "name"],
 )
 def test_faults_are_found_and_released_templates_are_not_dropped(changes, vectors, faults):
-    table = screen(templates(*changes), np.array(vectors, float), 0.8)
-    assert list(table.columns) == ["template_id", "source", "filter", "reason", "dropped"]
-    assert table.drop(columns="source").to_numpy().tolist() == faults
+    table = templates(*changes)
+    vectors = np.array(vectors, float)
+    screened = screen(table, vectors, 0.8)
+    columns = screened["template_id"] + " " + screened["filter"] + ": " + screened["reason"]
+    assert columns.tolist() == faults
+    assert screened["dropped"].all()
+    assert not screen(table.assign(source="released:bigtom"), vectors, 0.8)["dropped"].any()
 
 
 # Ratings
@@ -118,15 +110,6 @@ def test_mean_and_median_of_each_rater_and_people_and_models_are_never_pooled():
     assert raters["mean"].between(raters["ci_low"], raters["ci_high"]).all()
     together = table[table["rater"] == "all"]
     assert together[["rater_kind", "n"]].to_numpy().tolist() == [["human", 0], ["llm", 0]] * 2
-
-
-def test_agreement_is_over_what_both_rated():
-    # Nominal alpha by hand: pairs 11, 10, 00; D_o = 2/6, D_e = 2 * 3 * 3 / (6 * 5) = 3/5.
-    table = report(RATINGS.assign(rater_kind="human")).set_index(["question", "rater"])
-    row = table.loc[("follows_structure", "all")]
-    assert row["n"] == 3
-    assert row["percent_agreement"] == pytest.approx(2 / 3)
-    assert row["alpha"] == pytest.approx(1 - (2 / 6) / (3 / 5))
 
 
 # Diversity

@@ -2,15 +2,12 @@
 
 import re
 
-import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bigtom_templates import MEI, divers
-from one_cell import ran
 from scripted_writers import ERROR, asked, said, wrote
-from tomlab.asking.attempts import stacked
 from tomlab.benchmarks.bigtom.items.templates import FIELDS, label, written_out
 from tomlab.benchmarks.bigtom.items.writing import LABELS as TO_LABEL
 from tomlab.benchmarks.bigtom.items.writing import TEMPLATE, drafts, parse_template, templates
@@ -74,18 +71,6 @@ def test_answer_that_is_no_template_keeps_its_text_and_the_reason(response, stat
     assert row["agent"] == ("Mei" if status == "template" else "")
 
 
-def test_raw_table_gives_back_templates_of_file_and_models(tmp_path):
-    zora = said(written_out(MEI).replace("Mei", "Zora"))
-    path = tmp_path / "raw.parquet"
-    stacked("template", TEMPLATES, attempts(said("no"), zora, ERROR)).to_parquet(path)
-    raw = pd.read_parquet(path)
-    assert len(raw) == 8
-    read = raw.loc[raw["status"] == "template", TEMPLATES.columns]
-    assert read[:5].equals(TEMPLATES)
-    assert read["template_id"].tolist()[5:] == ["llm-smol-002"]
-    assert not read.isna().any(axis=None)
-
-
 # Templates written out by a model
 
 
@@ -113,16 +98,6 @@ LINES = written_out(MEI)
 
 
 # Labels
-
-
-def test_labels_are_asked_for_by_story():
-    page = ran("2_filtering", "bigtom", "cell-to-label", survivors=TEMPLATES)
-    requests = asked(TO_LABEL, page["drafts"])
-    assert len(requests) == 5
-    [message] = requests[0].messages
-    assert "\n\nMeia is a pearl diver" in message["content"]
-    assert "and then swims away.\n" in message["content"]
-    assert requests[0].temperature == 0
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,8 @@ from tomlab.scoring.answers import baselines
 from tomlab.scoring.choices import AS_RELEASED, OURS, demand_orders, key_of, shuffled
 
 NAME = "bigtom"
-UNIT, STRATA = "group_id", ()
+UNIT = "group_id"
+STRATA = ()
 VARIABLES = ("forward_belief", "forward_action", "backward_belief")
 _TEXTS = yaml_beside(__file__)
 ENDINGS = _TEXTS["endings"]  # by condition

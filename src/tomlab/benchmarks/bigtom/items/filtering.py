@@ -47,14 +47,18 @@ def screen(templates: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd
     return faults.assign(dropped=~is_released(faults["source"]))
 
 
-def ratings_form(known: set[str] | None = None) -> pa.DataFrameSchema:
-    """The schema of an expert ratings file: a row a template and rater. known: ids of templates."""
-    scales = {n: files.one_of(of, open_="if not rated") for n, (of, _) in RATING_SCALES.items()}
-    return pa.DataFrameSchema(
-        {"template_id": files.known(known, "template"), "rater": files.person("rater_kind")}
-        | {"rater_kind": files.person_kind(), **scales},
-        unique=["rater", "template_id"],
-    )
+def ratings_form(template_ids: set[str] | None = None) -> pa.DataFrameSchema:
+    """The schema of an expert ratings file: a row a template and rater. template_ids: those that
+    may stand in it; any without.
+    """
+    columns = {
+        "template_id": files.known(template_ids, "template"),
+        "rater": files.person("rater_kind"),
+        "rater_kind": files.person_kind(),
+    }
+    for question, (scale, _) in RATING_SCALES.items():
+        columns[question] = files.one_of(scale, open_="if not rated")
+    return pa.DataFrameSchema(columns, unique=["rater", "template_id"])
 
 
 def diversity(templates: pd.DataFrame, by_model: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:

@@ -21,9 +21,9 @@ def drafts(examples: pd.DataFrame, count: int, model: str, *, seed: int = 0) -> 
     """Of `count` new templates. All show the same three examples, drawn by `seed`, and are asked
     for as samples of one prompt, as in the paper. examples: a template table.
     """
-    shown = random.Random(seed).sample(examples.to_dict("records"), EXAMPLES)
+    chosen = random.Random(seed).sample(examples.to_dict("records"), EXAMPLES)
     return [
-        {"template_id": f"llm-{model}-{sample + 1:03d}", "examples": shown, "sample": sample}
+        {"template_id": f"llm-{model}-{sample + 1:03d}", "examples": chosen, "sample": sample}
         for sample in range(count)
     ]
 

@@ -86,8 +86,8 @@ def beliefs(facts: Sequence[Draft]) -> list[Draft]:
         owner = f"{person}'s"
         drafts.append(fact | {"tom_type": "first-order", "believer": person, "whose": owner})
         for order, name in _second_order_believers(fact):
-            whose = f"{name}'s belief about {owner}"
-            drafts.append(fact | {"tom_type": order, "believer": name, "whose": whose})
+            belief = f"{name}'s belief about {owner}"
+            drafts.append(fact | {"tom_type": order, "believer": name, "whose": belief})
     return drafts
 
 
