@@ -17,8 +17,6 @@ from tomlab.benchmarks.bigtom import scoring
 from tomlab.benchmarks.bigtom.items.compose import VARIABLES
 from tomlab.benchmarks.bigtom.items.templates import template_table
 from tomlab.errors import InputError
-from tomlab.records import tidy
-from tomlab.records.tidy import OUTCOMES
 
 answered = partial(replies.answered, method="0-shot")
 of_baseline = partial(replies.of_baseline, bigtom)
@@ -49,6 +47,7 @@ LEADS = "leads with the key"
 BEHIND = 'leads with the key behind "Answer:"'
 ANSWER_IS = 'leads with the key behind "answer is" or the like'
 SEVERAL = "names several options"
+SEVERAL_ARE = 'names several options behind "answer is" or the like'
 CUT_OFF = "cut off before an option was settled"
 NO_ANSWER_IS = 'reasons without "the answer is" a key'
 DECLINES = "declines to answer"
@@ -58,42 +57,25 @@ DECLINES = "declines to answer"
     ("text", "method", "finish", "outcome", "rule"),
     [
         ("Answer:<b>)<Mei dives.>", "0-shot", "stop", "correct", BEHIND),
-        ("**Answer:** b) Mei dives.", "0-shot", "stop", "correct", BEHIND),
         ("Answer: b\n\nQuestion: And Kofi?\nAnswer: a)", "0-shot", "stop", "correct", BEHIND),
-        ("Answer: neither.\nAnswer: b)", "0-shot", "stop", "correct", ANSWER_IS),
         ("Answer: Mei (b).", "0-shot", "stop", "correct", 'the only key named behind "Answer:"'),
         ("Answer: a) or b)", "0-shot", "stop", "unparsed", f'{SEVERAL} behind "Answer:"'),
         ("a) Mei dives. Not b).", "0-shot", "stop", "wrong", LEADS),
-        ("B", "0-shot", "stop", "correct", LEADS),
-        ("<think>a)? Answer: a)</think>b) Mei dives.", "0-shot", "stop", "correct", LEADS),
         ("b) It is empty. The answer is a) It is full.", "0-shot", "stop", "correct", LEADS),
         ("a) Mei dives. Wait, b).", "0-shot", "stop", "unparsed", "takes its answer back"),
         ("Mei would take b) today.", "1-shot", "stop", "correct", "the only key named"),
-        ("The right option is b).", "0-shot", "stop", "correct", ANSWER_IS),
         ("Both a) and b).", "0-shot", "stop", "unparsed", SEVERAL),
         ("c) Mei", "0-shot", "stop", "unparsed", "names a key under which no option stands"),
         ("A: a diver dives (by schema).", "0-shot", "stop", "unparsed", "chooses no option"),
-        ("", "0-shot", "stop", "unparsed", "empty"),
-        ("I'm sorry, no.", "0-shot", "stop", "refused", DECLINES),
-        ("I'm sorry, I am not sure, but b).", "0-shot", "stop", "correct", "the only key named"),
         ("", "0-shot", "refusal", "refused", DECLINES),
         (None, "0-shot", "stop", "error", "the request failed"),
         ("Answer: b) Mei believes the oys", "0-shot", "length", "correct", BEHIND),
         ("Answer: Mei chooses b) since", "0-shot", "length", "truncated", CUT_OFF),
-        ("<think>Answer: b)", "0-shot", "stop", "truncated", CUT_OFF),
-        ("Thought: a)?\nAnswer: b)", "0-shot-cot", "stop", "correct", BEHIND),
         ("Thought: the final answer is b).", "0-shot-cot", "stop", "correct", ANSWER_IS),
-        ("Thought: it is not a), so b).", "0-shot-cot", "stop", "unparsed", NO_ANSWER_IS),
         ("b) Mei dives.", "0-shot-cot", "stop", "correct", LEADS),
         ("a) is unlikely, so b).", "0-shot-cot", "stop", "unparsed", NO_ANSWER_IS),
         ("a)\n\nThe answer is b).", "0-shot-cot", "stop", "unparsed", "names both options"),
-        (
-            "b)Wait, b)(a)",
-            "0-shot-cot",
-            "stop",
-            "unparsed",
-            f'{SEVERAL} behind "answer is" or the like',
-        ),
+        ("b)Wait, b)(a)", "0-shot-cot", "stop", "unparsed", SEVERAL_ARE),
         ("b) would be right if", "0-shot-cot", "length", "truncated", CUT_OFF),
         ("Thought: b). Answer: (b", "0-shot-cot", "length", "correct", BEHIND),
     ],
@@ -140,63 +122,15 @@ def test_released_rule_is_that_of_the_released_code_on_any_text(text, method):
         assert scoring.released_rule(text, key, method) is released_again(text, key, method)
 
 
-@pytest.mark.parametrize(
-    ("text", "method", "verdict"),
-    [
-        ("a) Mei dives, not b).", "0-shot", True),
-        ("By schema) of b-movies, a).", "0-shot", False),
-        ("As in (stab) wounds.", "0-shot", True),
-        ("b. Mei dives.", "0-shot", None),
-        ("Thought: a) or b)?\nAnswer: a) Mei.", "1-shot-cot", True),
-        ("Thought: a) or b)?\nAnswer: a) Mei.", "0-shot-cot", False),
-        ("Thought: no.\nAnswer:b)Mei.", "0-shot-cot", None),
-        ("b) Mei dives.", "0-shot-cot", None),
-    ],
-)
-def test_released_rule_on_texts_that_it_is_known_by(text, method, verdict):
-    assert scoring.released_rule(text, "b", method) is verdict
-
-
-def test_score_has_a_row_a_response_with_its_conditions(mei):
-    items = pd.DataFrame([mei["backward_belief", "false_belief", 1]])
-    scores = bigtom.score(items, of_baseline(items, "gold"))
-    assert scores.to_dict("records") == [
-        {
-            "item_id": "mei/backward_belief/false_belief/1",
-            "model": "gold",
-            "method": "0-shot",
-            "sample": 0,
-            "asked_as": "",
-            "group_id": "mei",
-            "source": "released:fig5",
-            "variable": "backward_belief",
-            "condition": "false_belief",
-            "initial_belief": 1,
-            "outcome": "correct",
-            "score": 1.0,
-            "chosen": "Mei believes the oyster she spotted contains a pearl.",
-            "by_released_rule": True,
-            "words": "same",
-        }
-    ]
-
-
 def test_graders_reading_counts_for_unreadable_answers_and_for_no_others():
-    scores = pd.DataFrame(
-        {
-            "item_id": ["1", "2", "3", "4"],
-            "model": "m",
-            "method": "0-shot",
-            "sample": 0,
-            "outcome": ["correct", "unparsed", "unparsed", "unparsed"],
-            "score": [1.0, 0.0, 0.0, 0.0],
-        }
-    )
+    outcomes = ["correct", "unparsed", "unparsed", "unparsed"]
+    scores = pd.DataFrame({"item_id": list("1234"), "outcome": outcomes, "score": [1.0, 0, 0, 0]})
+    scores = scores.assign(model="m", method="0-shot", sample=0)
     grades = scores[1:].assign(becomes=["correct", "wrong", "unparsed"])
     graded = scoring.with_grades(scores, grades)
     assert graded["outcome"].tolist() == ["correct", "correct", "wrong", "unparsed"]
     assert graded["score"].tolist() == [1, 1, 0, 0]
-    with pytest.raises(InputError, match="found none for 1 unreadable answers, such as 4"):
+    with pytest.raises(InputError, match="unreadable answers, such as 4"):
         scoring.with_grades(scores, grades[:-1])
 
 
@@ -231,17 +165,13 @@ def test_answer_and_reality_depend_on_what_the_agent_perceives_and_what_happens(
     for (variable, condition, _), item in mei.items():
         kind = "action" if variable == "forward_action" else "belief"
         new, initial = MEI[f"{kind}_answer_aware"], MEI[f"{kind}_answer_not_aware"]
+        # The percept_to_belief story stops before the event.
         is_event_told = condition.endswith("_belief") and variable != "percept_to_belief"
         is_aware = is_event_told and condition == "true_belief"
         assert item["answer"] == (new if is_aware else initial)
         assert item["reality"] == (new if is_event_told else initial)
         assert item["question_type"] == kind
     assert len(mei) == 25
-    cells = items.groupby(["variable", "condition", "initial_belief"]).size()
-    assert cells.tolist() == [24] * 25
-
-
-def test_percept_to_belief_stops_before_the_event(mei):
     opening = " ".join(MEI[name] for name in ("context", "desire", "percept"))
     assert mei["percept_to_belief", "true_belief", 0]["story"] == opening
 
@@ -260,11 +190,6 @@ def test_shuffling_depends_on_seed_and_item_alone(items):
     assert other["choices"].tolist() != items["choices"].tolist()
 
 
-def test_no_templates_is_an_input_error():
-    with pytest.raises(InputError, match="no templates"):
-        bigtom.compose(template_table([]))
-
-
 # Asking
 
 INSTRUCTION = (
@@ -276,28 +201,6 @@ INSTRUCTION_COT = (
     "Let's think step by step'. Write your final answer as 'Answer:<option>)<answer>'. Always pick "
     "an option, do not say none of the above or that there is not enough information."
 )
-KOFI = (
-    "Story: Kofi is a fisherman from a small village in Ghana. He wants to catch enough fish today "
-    "to provide for his family and sell the surplus at the market. Kofi repaired his fishing net "
-    "last night. While Kofi is away from his boat, a group of monkeys comes and plays with the "
-    "fishing net, tearing it apart. Kofi does not see the monkeys damaging his fishing net.\n"
-    "Question: Does Kofi believe his fishing net is in good condition or torn apart?\n"
-    "Choose one of the following:\n"
-    "a)Kofi believes his fishing net is in good condition.\n"
-    "b)Kofi believes his fishing net is torn apart."
-)
-KOFIS_ANSWER = "Answer: a)Kofi believes his fishing net is in good condition."
-KOFIS_THOUGHT = (
-    "Thought: Let's think step by step:\n"
-    "1) Kofi repaired his fishing net last night. So last night he believes that his net is "
-    "fixed.\n"
-    "2) While Kofi is away from his boat, a group of monkeys comes and plays with the fishing net, "
-    "tearing it apart.\n"
-    "3) Kofi does not see the monkeys damaging his fishing net. So, his belief about his net stays "
-    "the same. He thinks that it is fixed.\n"
-    "4) Does Kofi believe his fishing net is in good condition or torn apart?\n"
-    "5) Kofi believes his fishing net is in good condition.\n"
-) + KOFIS_ANSWER
 QUESTION = (
     "Story: Mei is a pearl diver in a small coastal village in Japan. Mei wants to find a perfect "
     "pearl to give to her grandmother for her birthday. Mei spots an oyster at the bottom of the "
@@ -310,26 +213,20 @@ QUESTION = (
 
 
 @pytest.mark.parametrize(
-    ("method", "turns"),
+    ("method", "instruction", "roles"),
     [
-        ("0-shot", [INSTRUCTION, QUESTION]),
-        ("0-shot-cot", [INSTRUCTION_COT, QUESTION]),
-        ("1-shot", [INSTRUCTION, KOFI, KOFIS_ANSWER, QUESTION]),
-        ("1-shot-cot", [INSTRUCTION_COT, KOFI, KOFIS_THOUGHT, QUESTION]),
+        ("0-shot", INSTRUCTION, ["system", "user"]),
+        ("0-shot-cot", INSTRUCTION_COT, ["system", "user"]),
+        ("1-shot-cot", INSTRUCTION_COT, ["system", "user", "assistant", "user"]),
     ],
 )
-def test_messages_are_these_word_for_word(mei, method, turns, tmp_path):
+def test_messages_are_instruction_example_and_question(mei, method, instruction, roles):
     choices = [MEI["belief_answer_aware"], MEI["belief_answer_not_aware"]]
     item = mei["percept_to_belief", "true_belief", 0] | {"choices": choices}
     messages = bigtom.messages(item, method)
-    assert [message["content"] for message in messages] == turns
-    roles = ["system", "user", "assistant", "user"] if len(turns) == 4 else ["system", "user"]
     assert [message["role"] for message in messages] == roles
-    (tmp_path / "mine.txt").write_text("Pick one.")
-    replaced = {bigtom.METHODS[method].prompts[0]: str(tmp_path / "mine.txt")}
-    first, *others = bigtom.messages(item, method, replaced)
-    assert first == {"role": "system", "content": "Pick one."}
-    assert others == messages[1:]
+    assert messages[0]["content"] == instruction
+    assert messages[-1]["content"] == QUESTION
 
 
 @pytest.mark.parametrize("method", bigtom.METHODS)
@@ -392,34 +289,19 @@ def test_turning_options_around_changes_no_metric_of_answers_that_turn_along(ite
 # Metrics
 
 
-def scores_of(right, conditions=("true_belief", "false_belief"), sample=0):
-    """Scores by template: which of the two versions were right."""
-    right = np.array(right, float).reshape(-1, 2)
-    names = np.repeat([str(number) for number in range(len(right))], 2)
-    scores = pd.DataFrame(
-        {
-            "item_id": [f"{name}/{number % 2}" for number, name in enumerate(names)],
-            "group_id": names,
-            "model": "model",
-            "method": "0-shot",
-            "sample": sample,
-            "source": "authored",
-            "variable": "forward_belief",
-            "condition": [*conditions] * len(right),
-            "initial_belief": 0,
-            "outcome": np.where(right.ravel() == 1, "correct", "wrong"),
-            "score": right.ravel(),
-            "chosen": None,
-            "by_released_rule": None,
-        }
-    )
-    return tidy.check(scores, "scores")
+def scores_of(items, right, conditions=("true_belief", "false_belief"), sample=0):
+    """Scores on the first templates: which of the two versions of a story were right."""
+    rows = items.query("variable == 'forward_belief' and initial_belief == 0")
+    rows = rows[rows["condition"].isin(conditions)][: 2 * len(right)]
+    is_right_first = rows["choices"].str[0] == rows["answer"]
+    texts = np.where(is_right_first == np.ravel(right), "a)", "b)").tolist()
+    return bigtom.score(rows, answered(rows, texts, sample=sample))
 
 
-@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30))
+@given(right=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=24))
 @settings(max_examples=15, deadline=None)
-def test_true_and_false_belief_is_a_count_of_pairs(right):
-    metrics = bigtom.metrics(scores_of(right))
+def test_true_and_false_belief_is_a_count_of_pairs(items, right):
+    metrics = bigtom.metrics(scores_of(items, right))
     both = value(metrics, "tb_and_fb", "forward_belief/tb_and_fb/0")
     assert both == pytest.approx(np.all(right, axis=1).mean())
     for condition, accuracy in zip(("true", "false"), np.mean(right, axis=0), strict=True):
@@ -427,40 +309,21 @@ def test_true_and_false_belief_is_a_count_of_pairs(right):
         assert value(metrics, "accuracy", cell) == pytest.approx(accuracy)
 
 
-def test_controls_have_a_joint_score_of_their_own():
-    metrics = bigtom.metrics(scores_of([(1, 1), (1, 0)], ("true_control", "false_control")))
-    joint = metrics.query("metric == 'tb_and_fb'")[["condition", "value"]]
+def test_controls_have_a_joint_score_of_their_own(items):
+    scores = scores_of(items, [(1, 1), (1, 0)], ("true_control", "false_control"))
+    joint = bigtom.metrics(scores).query("metric == 'tb_and_fb'")[["condition", "value"]]
     assert joint.to_numpy().tolist() == [["forward_belief/control_tb_and_fb/0", 0.5]]
 
 
-def test_pairs_are_made_within_a_template_and_a_sample():
-    first = scores_of([(1, 0), (1, 1), (1, 1)])[:-1]
-    second = scores_of([(0, 1), (1, 1)], sample=1)
+def test_pairs_are_made_within_a_template_and_a_sample(items):
+    first = scores_of(items, [(1, 0), (1, 1), (1, 1)])[:-1]
+    second = scores_of(items, [(0, 1), (1, 1)], sample=1)
     metrics = bigtom.metrics(pd.concat([first, second], ignore_index=True))
     joint = metrics.query("metric == 'tb_and_fb'")[["value", "n", "n_groups"]]
     assert joint.to_numpy().tolist() == [[0.5, 4, 2]]
-
-
-def test_outcome_rates_are_shares_of_all_answers(metrics):
-    rates = metrics[metrics["metric"] == "outcome_rate"].set_index("condition")
-    assert list(rates.index) == list(OUTCOMES)
-    assert rates["value"].sum() == pytest.approx(1)
-    assert rates.loc["error", "value"] == pytest.approx(1 / 600)
-    assert set(rates["n"]) == {600}
-    assert set(rates["n_groups"]) == {24}
 
 
 def test_released_rule_takes_both_keys_for_right(items):
     metrics = bigtom.metrics(bigtom.score(items, answered(items, "a) or b)")))
     assert value(metrics, "released_rule", "all") == 1
     assert value(metrics, "outcome_rate", "correct") == 0
-
-
-def test_models_and_methods_are_kept_apart(items):
-    responses = [of_baseline(items, "gold"), of_baseline(items, "omniscient")]
-    responses.append(of_baseline(items, "omniscient", "1-shot"))
-    metrics = bigtom.metrics(bigtom.score(items, pd.concat(responses)))
-    correct = metrics[metrics["condition"] == "correct"].set_index(["model", "method"])["value"]
-    assert correct["gold", "0-shot"] == 1
-    assert correct["omniscient", "0-shot"] == pytest.approx(19 / 25)
-    assert correct["omniscient", "1-shot"] == pytest.approx(6 / 12)

@@ -5,10 +5,11 @@ import pandas as pd
 import pytest
 
 from fantom_sets import SAID, question_set
+from replies import answered
 from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom.ignorance import states_ignorance
-from tomlab.benchmarks.fantom.judges import answers, chosen_margin, distance_scores, to_decisions
-from tomlab.benchmarks.fantom.rewordings import KNOWING, UNAWARE, constructed
+from tomlab.benchmarks.fantom.judges import answers, distance_scores, to_decisions
+from tomlab.benchmarks.fantom.rewordings import constructed
 from tomlab.errors import InputError
 from tomlab.judging import people
 from tomlab.judging.agreement import agreement_by_judge
@@ -19,38 +20,6 @@ ITEMS = fantom.compose([question_set(), question_set("1-0-0", "accessible")])
 FIRST = "0-0-0/belief_dist:0"
 SECOND = "0-0-0/belief_dist:1"
 HEARD = "1-0-0/belief_dist:0"
-HAS = "Linda's dog is a golden retriever"
-
-
-@pytest.fixture(scope="module")
-def wordings():
-    """The texts by item, truth and operation, over many seeds."""
-    tables = [constructed(ITEMS, 60, seed) for seed in range(40)]
-    return pd.concat(tables).groupby(["item_id", "truth", "operation"])["text"].agg(set)
-
-
-@pytest.mark.parametrize(
-    ("item_id", "truth", "operation", "expected"),
-    [
-        (FIRST, True, "as it stands", "Kailey does not know anything about the breed of Linda's dog."),
-        (FIRST, True, "fact told", f"{HAS}. Kailey did not hear of it, though."),
-        (FIRST, False, "quoted", f'Kailey would say: "{HAS}."'),
-        (FIRST, False, "more sentences", f"People come and go in this conversation. Kailey is convinced that {HAS}."),
-        (FIRST, False, "fragment", "A golden retriever."),
-        (SECOND, True, "has no idea", "Linda believes that Kailey has no idea about the breed of Linda's dog."),
-        (SECOND, True, "fact told", f"{HAS}. Linda believes that Kailey did not hear of it, though."),
-        (HEARD, True, "as it stands", f"Kailey believes that {HAS}."),
-        (HEARD, False, "fact told", f"{HAS}. Kailey did not hear of it, though."),
-    ],
-)  # fmt: skip
-def test_wording_of_an_operation(wordings, item_id, truth, operation, expected):
-    assert expected in wordings[item_id, truth, operation]
-
-
-def test_every_operation_is_used_where_it_applies(wordings):
-    assert set(wordings[FIRST, True].index) == set(UNAWARE)
-    assert set(wordings[FIRST, False].index) == set(KNOWING)
-    assert set(wordings[HEARD, True].index) == set(KNOWING)
 
 
 @pytest.fixture(scope="module")
@@ -70,12 +39,6 @@ def test_constructed_set_is_balanced_and_says_what_it_is(own_items, table):
     assert not table.duplicated(["item_id", "text"]).any()
     conversations = own_items.set_index("item_id")["conversation_id"]
     assert table["group"].tolist() == conversations[table["item_id"]].tolist()
-
-
-def test_constructed_set_depends_on_the_seed_alone():
-    first = constructed(ITEMS, 20, seed=3)
-    pd.testing.assert_frame_equal(first, constructed(ITEMS, 20, seed=3))
-    assert set(first["text"]) != set(constructed(ITEMS, 20, seed=4)["text"])
 
 
 def test_ignorance_is_stated_by_the_operations_that_mean_it_and_by_no_other(own_items, table):
@@ -102,8 +65,6 @@ def test_answers_that_cannot_be_made_are_an_error():
     two_claims = ITEMS[ITEMS["item_id"] == FIRST].assign(answer="Kailey believes that it rains.")
     with pytest.raises(InputError, match="no belief items of the forms"):
         constructed(two_claims, 4, seed=0)
-    with pytest.raises(InputError, match=r"found \d+ texts of truth False, scenario accessible"):
-        constructed(ITEMS, 4000, seed=0)
 
 
 # Distances
@@ -111,17 +72,10 @@ def test_answers_that_cannot_be_made_are_an_error():
 
 def test_token_f1_counts_the_words_shared_with_either_belief():
     # The right belief has 11 words, the wrong one 9; "know." is not "know".
-    texts = ["She believes that it is a golden retriever.", "Kailey does not know.", ""]
-    scores = distance_scores(pd.DataFrame({"item_id": FIRST, "text": texts}), ITEMS, "token_f1")
-    expected = [0 - 2 * 6 / (8 + 9), 2 * 3 / (4 + 11) - 2 * 1 / (4 + 9), np.nan]
-    assert scores.tolist() == pytest.approx(expected, nan_ok=True)
-
-
-def test_swapping_the_two_beliefs_turns_the_sign():
-    table = pd.DataFrame({"item_id": FIRST, "text": SAID})
-    swapped = ITEMS.rename(columns={"answer": "wrong_answer", "wrong_answer": "answer"})
+    table = pd.DataFrame({"item_id": FIRST, "text": ["Kailey does not know.", ""]})
     scores = distance_scores(table, ITEMS, "token_f1")
-    assert scores.tolist() == (-distance_scores(table, swapped, "token_f1")).tolist()
+    expected = [2 * 3 / (4 + 11) - 2 * 1 / (4 + 9), np.nan]
+    assert scores.tolist() == pytest.approx(expected, nan_ok=True)
 
 
 # Decisions and margins
@@ -140,50 +94,31 @@ def test_a_chosen_margin_mends_scores_that_are_off(table):
     agreement = agreement.set_index("judge")
     assert agreement["agreement"]["shifted, margin 0"] == pytest.approx(0.5, abs=0.01)
     assert agreement["agreement"]["shifted, margin chosen"] == 1
-    assert agreement["recall"]["shifted, margin 0"] == 1
-    assert chosen_margin(table, scores, folds=3).final == 1.0
-
-
-def test_margin_is_chosen_on_other_conversations(own_items, table):
-    """What one conversation's answers score does not move the margin that they are judged by."""
-    scores = distance_scores(table, own_items, "token_f1")
-    is_first = table["group"] == table["group"].iloc[0]
-    decisions = chosen_margin(table, scores, folds=4).decisions[is_first]
-    others_truth = table.assign(truth=table["truth"] ^ is_first)
-    again = chosen_margin(others_truth, scores, folds=4).decisions[is_first]
-    columns = ["fold", "threshold", "decision"]
-    pd.testing.assert_frame_equal(decisions[columns], again[columns])
-
-
-def test_scores_that_differ_by_rounding_alone_do_not_break_the_choice(table):
-    levels = [0.1, np.nextafter(0.1, 1), np.nextafter(np.nextafter(0.1, 1), 1), 0.2]
-    scores = pd.Series(levels * (len(table) // 4))
-    margin = chosen_margin(table.assign(truth=scores > 0.15), scores, folds=3)
-    assert margin.final == pytest.approx(0.15)
 
 
 # A run
 
 
-def run_of(*texts: str | None, method: str = "short", item_id: str = FIRST) -> pd.DataFrame:
-    samples = range(len(texts))
-    table = pd.DataFrame({"item_id": item_id, "sample": samples, "response": texts})
-    return table.assign(model="m", method=method, error=None)
+def run_of(item_id: str, *texts: str | None, method: str = "short") -> pd.DataFrame:
+    parts = []
+    for sample, text in enumerate(texts):
+        parts.append(answered(ITEMS.query("item_id == @item_id"), text, method, sample=sample))
+    return pd.concat(parts, ignore_index=True)
 
 
 def test_answers_are_those_of_the_scored_calls_to_the_distance_questions():
-    beliefs = run_of("Thinking. Answer: No idea.", None).assign(error=[None, "timed out"])
-    reasoning = run_of("Step by step.", method="short-reasoning")
-    choice = run_of("(a)", item_id="0-0-0/belief_choice:0")
-    table = answers(ITEMS, pd.concat([beliefs, reasoning, choice]))
+    beliefs = run_of(FIRST, "Thinking. Answer: No idea.", None)
+    reasoning = run_of(FIRST, "Step by step.", method="short-reasoning")
+    choice = run_of("0-0-0/belief_choice:0", "(a)")
+    table = answers(ITEMS, pd.concat([beliefs, reasoning, choice], ignore_index=True))
     assert table["text"].tolist() == ["No idea.", ""]
-    assert table["unit"].tolist() == [f"{FIRST}/m/short/0", f"{FIRST}/m/short/1"]
+    assert table["unit"].tolist() == [f"{FIRST}/model/short/0", f"{FIRST}/model/short/1"]
     assert table[["group", "scenario"]].values.tolist() == [["0", "inaccessible"]] * 2
 
 
 def test_margin_zero_gives_the_verdicts_of_the_scores():
     """With the default encoder, as `fantom.score` has it."""
-    responses = pd.concat([run_of(*SAID, item_id=item_id) for item_id in (FIRST, SECOND, HEARD)])
+    responses = pd.concat([run_of(item_id, *SAID) for item_id in (FIRST, SECOND, HEARD)])
     table = answers(ITEMS, responses)
     texts = [*{*table["text"], *ITEMS["answer"], *ITEMS["wrong_answer"]}]
     vectors = dict(zip(texts, embed(texts, MINILM), strict=True))
@@ -195,8 +130,7 @@ def test_people_are_asked_of_answers_in_words_other_than_either_belief():
     items = ITEMS[ITEMS["item_id"] == FIRST]
     options = sorted(items[["answer", "wrong_answer"]].iloc[0])
     items = items.assign(choices=[options])
-    responses = pd.concat([run_of("No idea.", options[0]), run_of("", method="full")])
-    judged = answers(items, responses).assign(judged=0)
+    judged = answers(items, run_of(FIRST, "No idea.", options[0], "")).assign(judged=0)
     # One is a belief word for word, one is empty: nobody need say that they are wrong.
     assert judged["read"].tolist() == [False, True, True]
     form = people.to_label(judged, items, judged["group"])

@@ -49,9 +49,3 @@ def test_released_rule_is_that_of_the_released_code():
             expected = fantom_protocol.verdict(question, answer, letter, closer=None)
             score = scores[item["item_id"], number]
             assert score == pytest.approx(float(expected)), (item["question_type"], text)
-
-
-def test_finished_answers_that_say_something_earn_what_the_release_credits():
-    texts = ["Linda, David", "Linda", "yes", "No.", "(a)", "(b)", "a golden retriever"]
-    scores = scores_of(texts)
-    assert scores["score"].tolist() == scores["by_released_rule"].tolist()

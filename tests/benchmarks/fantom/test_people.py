@@ -8,10 +8,10 @@ from one_cell import ran
 from tomlab.benchmarks import fantom
 
 ITEMS = fantom.compose([question_set(f"{conversation}-0-0") for conversation in range(4)])
-KINDS = ["belief_choice", "answerability_list", "infoaccess_list"]
 
 
-def right_answers(person: str, kinds: list[str] = KINDS, passed: str = "") -> pd.DataFrame:
+def right_answers(person: str, passed: str = "") -> pd.DataFrame:
+    kinds = ["belief_choice", "answerability_list", "infoaccess_list"]
     answers = ITEMS.loc[ITEMS["question_type"].isin(kinds), ["item_id", "answer"]]
     answers = answers.assign(participant=person, passed=passed)
     return answers.set_index("item_id", drop=False)
@@ -58,13 +58,3 @@ def test_whoever_failed_an_attention_check_is_left_out_and_counted(page):
     names = page(right_answers("p1", passed="yes"), right_answers("p2", passed="no"))
     assert number_of(names["own_people"], "belief_choice", "people")["n_groups"] == 1
     assert names["n_failed"] == 1
-
-
-def test_yes_no_questions_make_all_the_runs_own(page):
-    answers = right_answers("p1", [*KINDS, "answerability_yn", "infoaccess_yn"])
-    number = number_of(page(answers)["own_people"], "all", "conversations")
-    assert number[["value", "n"]].tolist() == [1, 4]
-
-
-def test_without_answers_there_are_no_people_of_this_run(page):
-    assert page(right_answers("p1", []))["own_people"].empty

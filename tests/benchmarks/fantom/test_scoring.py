@@ -15,17 +15,14 @@ from replies import sorted_rows
 from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom.ignorance import states_ignorance
 from tomlab.benchmarks.fantom.items.sets import SCENARIOS
-from tomlab.benchmarks.fantom.metrics import CONJUNCTIONS, SHARES
 from tomlab.benchmarks.fantom.scoring import right_letter, yes_or_no
 from tomlab.errors import InputError
 from tomlab.records.tidy import SCORED
-from tomlab.scoring import embeddings
-from tomlab.scoring.choices import credited_unread_in_words
 from tomlab.scoring.embeddings import MINILM, embed
 
 ITEMS = fantom.compose([question_set(), question_set("0-1-0", "accessible")])
 KINDS = ("fact", "belief_dist", "belief_choice", "answerability_list", "infoaccess_yn")
-CUT = {"finish_reason": "length"}
+CUT = {"finish": "length"}
 of_baseline = partial(replies.of_baseline, fantom)
 
 
@@ -34,9 +31,9 @@ def item(kind: str, set_id: str = "0-0-0") -> dict:
     return items.iloc[0].to_dict()
 
 
-def verdict(kind: str, text: str | None, set_id: str = "0-0-0", **response) -> pd.Series:
-    row = {"item_id": item(kind, set_id)["item_id"], "model": "m", "method": "short"}
-    return fantom.score(ITEMS, pd.DataFrame([row | {"response": text} | response])).iloc[0]
+def verdict(kind: str, text: str | None, set_id: str = "0-0-0", **options) -> pd.Series:
+    items = pd.DataFrame([item(kind, set_id)])
+    return fantom.score(items, replies.answered(items, text, "short", **options)).iloc[0]
 
 
 def values_of(scores: pd.DataFrame, column: str = "value") -> pd.Series:
@@ -60,10 +57,8 @@ def test_short_context_leaves_out_who_is_not_in_it():
 def test_options_stand_in_an_order_of_their_own_whatever_stands_before():
     items = fantom.compose([question_set("9-0-0"), question_set()])
     choices = items.set_index("item_id")["choices"]
-    pd.testing.assert_series_equal(
-        ITEMS.set_index("item_id")["choices"].filter(like="0-0-0/"),
-        choices.filter(regex="^0-0-0/"),
-    )
+    for row in ITEMS[ITEMS["group_id"] == "0-0-0"].itertuples():
+        assert choices[row.item_id] == row.choices
 
 
 def prompt(kind: str, method: str, reasoning: str = "So.") -> str:
@@ -72,12 +67,6 @@ def prompt(kind: str, method: str, reasoning: str = "So.") -> str:
     assert message["role"] == "user"
     assert message["content"].startswith(fantom.shared_prefix(question, method))
     return message["content"]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("method", fantom.METHODS)
-def test_all_questions_on_a_conversation_begin_alike(kind, method):
-    assert prompt(kind, method)
 
 
 @pytest.mark.parametrize(
@@ -104,12 +93,6 @@ def test_prompt_ends_as_in_the_release(kind, method, end):
     assert prompt(kind, method).endswith(end)
 
 
-def test_in_batches_reasoning_is_repeated_whole():
-    reasoning = "She left. Answer: no"
-    assert fantom.reasoning_of(reasoning, "short-cot-batch") == reasoning
-    assert fantom.reasoning_of(reasoning, "short-cot") == "no"
-
-
 # Verdicts
 
 
@@ -117,7 +100,6 @@ def test_in_batches_reasoning_is_repeated_whole():
     ("kind", "text", "outcome", "rule"),
     [
         ("fact", "Linda's dog", "scored", "shares words with the right answer"),
-        ("fact", "Nothing", "scored", "shares no word with the right answer"),
         ("belief_dist", "gold", "correct", "nearer to the right belief than to the other"),
         ("belief_dist", "omniscient", "wrong", "not nearer to the right belief than to the other"),
         ("belief_dist", "", "unparsed", "says nothing"),
@@ -126,14 +108,13 @@ def test_in_batches_reasoning_is_repeated_whole():
         ("belief_choice", "(a) or (b)", "correct", "names both options, which counts"),
         ("belief_choice", "She does not know.", "unparsed", "names no option"),
         ("belief_choice", "I'm sorry, I cannot help with that.", "refused", "names no option"),
-        ("belief_choice", None, "error", "the request failed"),
+        ("belief_dist", None, "error", "the request failed"),
         ("infoaccess_list", "linda, David", "correct", "has every aware name and no unaware one"),
         ("infoaccess_list", "Linda", "wrong", "lacks an aware name"),
         ("infoaccess_list", "Linda, David, Sally", "wrong", "has an unaware one"),
         ("infoaccess_list", "Sally", "wrong", "lacks an aware name and has an unaware one"),
         ("infoaccess_list", "The dog", "unparsed", "has no name"),
         ("answerability_yn", "Yes, she does", "correct", "reads as yes"),
-        ("answerability_yn", "Answer: no. Answer: yes", "correct", "reads as yes"),
         ("answerability_yn", "not sure", "wrong", "reads as no"),
         ("answerability_yn", "No, Ann knows it", "correct", "has signs of yes and of no: yes"),
         ("answerability_yn", "Perhaps", "unparsed", "has no sign of yes or no"),
@@ -141,11 +122,12 @@ def test_in_batches_reasoning_is_repeated_whole():
 )
 def test_the_rule_that_decided_is_told_in_words(kind, text, outcome, rule):
     text = fantom.reference(item(kind), "short", 0).get(text, text)
-    response = {"response": text, "error": "APIError" if text is None else None}
-    row = verdict(kind, text, error=response["error"]).to_dict()
+    row = verdict(kind, text).to_dict()
     assert row["outcome"] == outcome
     assert row["doubtful"] == ("both options" in rule or "yes and of no" in rule)
-    assert fantom.rule(item(kind), row | response | {"finish_reason": "stop"}) == rule
+    error = None if text is not None else "server said no"
+    scored = row | {"response": text, "error": error, "finish_reason": "stop"}
+    assert fantom.rule(item(kind), scored) == rule
 
 
 RELEASED_FORMS = ["({})", "{}) She", "{}", "It is ({}).", "{}, yes", "{}."]
@@ -172,19 +154,17 @@ THOUGHT = "It is a golden retriever. Linda and David know it, so yes, no, (a) or
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    ("text", "finish_reason", "outcome"),
+    ("text", "finish", "outcome"),
     [
         ("  \n", "stop", "unparsed"),
-        ("Answer:", "stop", "unparsed"),
         (f"<think>{THOUGHT}</think>", "stop", "unparsed"),
-        (f"{THOUGHT}</think>", "stop", "unparsed"),
         (f"<think>{THOUGHT}", "stop", "truncated"),
         ("Let me", "length", "truncated"),
         ("", "refusal", "refused"),
     ],
 )
-def test_what_says_nothing_earns_nothing(kind, text, finish_reason, outcome):
-    row = verdict(kind, text, finish_reason=finish_reason)
+def test_what_says_nothing_earns_nothing(kind, text, finish, outcome):
+    row = verdict(kind, text, finish=finish)
     assert (row["outcome"], row["score"], row["doubtful"]) == (outcome, 0, False)
     assert row["excluded_aware"] == (kind == "answerability_list")
     assert (row["yn"], row["named"]) == (-1, [])
@@ -196,17 +176,6 @@ def test_thinking_before_an_answer_is_not_read(kind):
     row = verdict(kind, gold)
     assert row["score"] == 1
     pd.testing.assert_series_equal(row, verdict(kind, f"<think>{THOUGHT}</think>\n{gold}"))
-
-
-def test_choice_ends_where_the_model_begins_a_new_question():
-    row = verdict("belief_choice", f"({RIGHT})\n\nQuestion: And Tom?\nAnswer: ({WRONG})")
-    assert (row["outcome"], row["by_released_rule"]) == ("correct", 0)
-
-
-def test_answers_that_only_the_release_credits_are_counted():
-    row = verdict("belief_choice", f"<think>({RIGHT})")
-    assert (row["outcome"], row["by_released_rule"]) == ("truncated", 1)
-    assert "credit 1 more answers" in credited_unread_in_words(pd.DataFrame([row]))
 
 
 @pytest.mark.parametrize(
@@ -225,23 +194,15 @@ def test_fact_earns_its_token_f1_and_is_neither_correct_nor_wrong(text, f1):
 
 NEAR = "Kailey does not know which breed Linda's dog is."
 FAR = "Kailey thinks that Linda's dog is a golden retriever."
+LEAD = "Let us see who says what in this conversation, and when. "
 
 
 @pytest.mark.parametrize(
     ("text", "outcome", "is_cut"),
     [
-        (
-            "Let us see who says what in this conversation, and when. " * 12 + NEAR * 3,
-            "correct",
-            False,
-        ),
-        (
-            "Let us see who says what in this conversation, and when. " * 12 + FAR * 3,
-            "wrong",
-            False,
-        ),
+        (LEAD * 12 + NEAR * 3, "correct", False),
+        (LEAD * 12 + FAR * 3, "wrong", False),
         (NEAR * 40 + FAR * 60, "correct", True),
-        (NEAR * 40 + "词" * 600, "correct", True),
     ],
 )
 def test_a_long_answer_about_a_belief_is_read_to_its_end_or_said_to_be_cut(text, outcome, is_cut):
@@ -262,27 +223,13 @@ def test_what_was_cut_off_earns_only_what_more_text_could_not_change(kind, text,
     assert tuple(row[["outcome", "score", "by_released_rule", "doubtful"]]) == expected
 
 
-def test_a_list_that_was_cut_off_is_right_if_nobody_is_unaware():
-    everybody_knows = item("answerability_list") | {"unaware": []}
-    responses = of_baseline(pd.DataFrame([everybody_knows]), "gold").assign(**CUT)
-    [outcome] = fantom.score(pd.DataFrame([everybody_knows]), responses)["outcome"]
-    assert outcome == "correct"
-
-
 @settings(deadline=None, max_examples=20)
 @given(st.text(max_size=80))
 def test_any_text_has_a_verdict(text):
     for kind in ("fact", "belief_choice", "answerability_list", "infoaccess_yn"):
-        outcomes = {"correct", "wrong", "unparsed", "truncated", "refused"}
-        if kind == "fact":
-            outcomes = {SCORED, "unparsed", "truncated", "refused"}
-        assert verdict(kind, text)["outcome"] in outcomes
-
-
-def test_reasoning_is_never_scored():
-    row = {"item_id": item("fact")["item_id"], "model": "m", "method": "short"}
-    responses = pd.DataFrame([row, row]).assign(method=["short-reasoning", "short"], response="So.")
-    assert fantom.score(ITEMS, responses)["method"].tolist() == ["short"]
+        row = verdict(kind, text)
+        assert row["outcome"] in (SCORED, "correct", "wrong", "unparsed", "truncated", "refused")
+        assert (row["outcome"] == SCORED) <= (kind == "fact")
 
 
 @pytest.mark.parametrize(
@@ -308,13 +255,13 @@ def test_yes_and_no_are_read_by_the_release_or_by_the_paper(text, by_release, by
 
 def test_papers_reading_decides_verdicts_and_leaves_what_the_release_credits():
     question = item("answerability_yn")  # Linda knows
-    row = {"item_id": question["item_id"], "model": "m", "method": "short"}
-    response = row | {"response": "She does know", "error": None, "finish_reason": "stop"}
-    by_paper = fantom.score(ITEMS, pd.DataFrame([response]), yes_no_as="paper").iloc[0]
-    assert (by_paper["outcome"], by_paper["by_released_rule"]) == ("correct", 0)
-    assert fantom.rule(question, response | by_paper.to_dict()) == "reads as yes"
+    items = pd.DataFrame([question])
+    responses = replies.answered(items, "She does know", "short")
+    row = fantom.score(items, responses, yes_no_as="paper").iloc[0].to_dict()
+    assert (row["outcome"], row["by_released_rule"]) == ("correct", 0)
+    assert fantom.rule(question, responses.iloc[0].to_dict() | row) == "reads as yes"
     with pytest.raises(InputError, match="expected 'release' or 'paper'"):
-        fantom.score(ITEMS, pd.DataFrame([response]), yes_no_as="App. A.4")
+        fantom.score(items, responses, yes_no_as="App. A.4")
 
 
 # The second reading of free beliefs: what an answer states of the person's ignorance
@@ -398,18 +345,6 @@ def test_by_statement_ignorance_is_right_of_who_missed_it_and_wrong_of_who_heard
     assert verdict("belief_dist", text, "0-1-0", **response)["by_statement"] == of_who_heard_it
 
 
-def test_both_readings_and_the_released_rule_have_a_metric_each():
-    row = {"model": "m", "method": "short"}
-    first = row | {"item_id": "0-0-0/belief_dist:0"}
-    first["response"] = "Kailey was away, so she does not know that it is a golden retriever."
-    second = row | {"item_id": "0-0-0/belief_dist:1"} | CUT
-    second["response"] = "Linda believes that Kailey does not know anything"
-    values = values_of(fantom.score(ITEMS, pd.DataFrame([first, second])))
-    assert values["belief_dist", "inaccessible"] == 0
-    assert values["belief_statement", "inaccessible"] == 0.5
-    assert values["released_rule", "inaccessible/belief_dist"] == 0.5
-
-
 # Baselines and the encoder
 
 
@@ -417,30 +352,23 @@ def test_both_readings_and_the_released_rule_have_a_metric_each():
 def test_gold_scores_one_everywhere(method):
     items = fantom.compose(random_sets(3))
     table = fantom.metrics(fantom.score(items, of_baseline(items, "gold", method)))
-    others = ["belief_f1", "fact_f1", "answerability_yn", "infoaccess_yn", "belief_order"]
-    others += ["all_characters", "consistency"]
-    values = table.loc[table["metric"].isin([*CONJUNCTIONS, *SHARES, *others]), "value"]
+    is_share = table["condition"].str.startswith(("accessible", "inaccessible"))
+    # Of these random sets, answers and scenarios need not fit as the second reading takes them.
+    is_other = table["metric"].str.endswith(("_error", "released_rule", "_statement"))
+    values = table.loc[is_share & ~is_other, "value"]
     assert len(values) > 20
     assert set(values) == {1}
 
 
 def test_without_an_encoder_everything_else_is_scored_and_counted():
-    responses = of_baseline(ITEMS, "gold").assign(response="Kailey knows of a golden retriever.")
+    responses = of_baseline(ITEMS, "gold")
     without = fantom.score(ITEMS, responses, embedder=None)
     scores = fantom.score(ITEMS, responses)
-    others = scores[scores["question_type"] != "belief_dist"]
-    pd.testing.assert_frame_equal(without, others.reset_index(drop=True))
-    metrics = set(fantom.metrics(scores)["metric"]) - set(fantom.metrics(without)["metric"])
-    assert metrics == {
-        *("all_star", "all_characters", "belief_dist", "belief_order", "belief_f1"),
-        "belief_statement",
-    }
-
-
-def test_a_default_encoder_that_is_not_there_is_named_with_the_ways_out(monkeypatch, tmp_path):
-    monkeypatch.setattr(embeddings, "_WEIGHTS", tmp_path / "none.gguf")
-    with pytest.raises(InputError, match=r"(?s)embedder=EmbeddedModel\(.*embedder=None"):
-        verdict("belief_dist", "Kailey knows of a golden retriever.")
+    rest_of_scores = scores[scores["question_type"] != "belief_dist"]
+    pd.testing.assert_frame_equal(without, rest_of_scores.reset_index(drop=True))
+    lacking = set(fantom.metrics(scores)["metric"]) - set(fantom.metrics(without)["metric"])
+    beliefs = {"belief_dist", "belief_order", "belief_f1", "belief_statement"}
+    assert lacking == {"all_star", "all_characters"} | beliefs
 
 
 # Metrics
@@ -453,12 +381,10 @@ def test_twelve_columns_are_those_of_the_release(context, seed):
     items = fantom.compose(sets, seed)
     responses = of_baseline(items, "gold", context)
     responses["response"] = [draw.choice([gold, gold, *SAID]) for gold in responses["response"]]
-    answers = {}
-    for row in responses.to_dict("records"):
-        answers[tuple(row["item_id"].split("/"))] = row["response"].removeprefix("Answer: ")
-    letters = {}
-    for row in items[items["question_type"] == "belief_choice"].to_dict("records"):
-        letters[tuple(row["item_id"].split("/"))] = right_letter(row)
+    keys = responses["item_id"].str.split("/").map(tuple)
+    answers = dict(zip(keys, responses["response"].str.removeprefix("Answer: "), strict=True))
+    choices = items[items["question_type"] == "belief_choice"].to_dict("records")
+    letters = {tuple(choice["item_id"].split("/")): right_letter(choice) for choice in choices}
     texts = [*answers.values(), *items["answer"], *items["wrong_answer"]]
     vectors = dict(zip(texts, embed(texts, MINILM), strict=True))
 
@@ -488,59 +414,26 @@ def test_control_task_counts_in_all_only_sets_in_which_every_question_is_accessi
 
 def test_shuffled_rows_change_nothing():
     items = fantom.compose(random_sets(1))
-    responses = of_baseline(items, "random")
-    # Right beliefs put otherwise, so that there are fractions of shared words to add up.
-    is_belief = items.set_index("item_id")["question_type"].eq("belief_dist")[responses["item_id"]]
-    beginnings = responses["response"].str.split().str[:6].str.join(" ")
-    responses["response"] = responses["response"].mask(is_belief.to_numpy(), beginnings)
+    texts = random.Random(0).choices(SAID, k=len(items))
+    responses = replies.answered(items, texts, "full")
     shuffled = responses.sample(frac=1, random_state=0)
     first = fantom.metrics(fantom.score(items, responses))
     second = fantom.metrics(fantom.score(items, shuffled))
     pd.testing.assert_frame_equal(sorted_rows(first), sorted_rows(second), check_exact=True)
 
 
-def test_conjunctions_fall_as_more_must_be_right_at_once():
-    items = fantom.compose(random_sets(2))
-    scores = fantom.score(items, of_baseline(items, "random", "full"))
-    shares = values_of(scores)["answerability_all"]
-    for scenario in SCENARIOS:
-        assert shares[f"{scenario}/conversation"] <= shares[f"{scenario}/part"] <= 1
-
-
-def test_errors_and_right_answers_make_up_all_lists():
-    items = fantom.compose(random_sets(2))
-    values = values_of(fantom.score(items, of_baseline(items, "random")))
-    for scenario, share in values["answerability_list"].items():
-        errors = values["list_error"].filter(regex=f"^{scenario}/answerability/")
-        assert share + errors.sum() == pytest.approx(1 + errors[f"{scenario}/answerability/any"])
-
-
-@pytest.mark.parametrize(
-    ("first", "cyclic", "acyclic", "expected"),
-    [
-        (
-            "++--",
-            "+",
-            "+--",
-            {"second-order": 2 / 4, "second-order:mean": 2 / 3, "orders:mean": (1 / 2 + 2 / 3) / 2},
-        ),
-        # A kind of belief that nobody was asked about leaves no plain mean.
-        ("+-", "+", "", {"second-order": 1}),
-        ("", "+", "-", {"second-order": 1 / 2, "second-order:mean": 1 / 2}),
-    ],
-)
-def test_orders_have_the_papers_plain_mean_beside_all_questions_pooled(
-    first, cyclic, acyclic, expected
-):
-    """The accuracy of beliefs that are right (+) and wrong (-) in so many answers."""
-    marks = first + cyclic + acyclic
-    items = fantom.compose([question_set(f"{n}-0-0") for n in range(len(marks))])
+def test_orders_have_the_papers_plain_mean_beside_all_questions_pooled():
+    items = fantom.compose([question_set(f"{number}-0-0") for number in range(8)])
     items = items[items["item_id"].str.endswith("belief_dist:0")]
-    orders = ["first-order"] * len(first) + ["second-order:cyclic"] * len(cyclic)
-    items["tom_order"] = orders + ["second-order:acyclic"] * len(acyclic)
-    is_right = [mark == "+" for mark in marks]
+    second = ["second-order:cyclic"] + ["second-order:acyclic"] * 3
+    items["tom_order"] = ["first-order"] * 4 + second
+    is_right = [True, True, False, False, True, True, False, False]
     texts = items["answer"].where(is_right, items["wrong_answer"])
     scores = fantom.score(items, replies.answered(items, texts.tolist(), "short"))
-    accuracies = values_of(scores)["belief_order"].rename(lambda name: name.partition("/")[2])
-    pooled = accuracies.filter(regex="mean|second-order$")
-    assert pooled.to_dict() == pytest.approx(expected)
+    accuracies = values_of(scores)["belief_order"]
+    assert accuracies["inaccessible/second-order"] == 2 / 4
+    assert accuracies["inaccessible/second-order:mean"] == pytest.approx(2 / 3)
+    assert accuracies["inaccessible/orders:mean"] == pytest.approx((1 / 2 + 2 / 3) / 2)
+    # A kind of belief that nobody was asked about leaves no plain mean.
+    without_acyclic = values_of(scores[scores["tom_order"] != "second-order:acyclic"])
+    assert not without_acyclic["belief_order"].index.str.endswith("mean").any()

@@ -6,7 +6,6 @@ interval can be had.
 """
 
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -71,15 +70,16 @@ def _contrasts_of_measure(measure: str, rated: pd.DataFrame) -> list[dict]:
         if first not in sources or second not in sources:
             rows.append(row | {"contrast": name, "reason": TOO_FEW})
             continue
-        weights = np.array([(source == first) - (source == second) for source in sources], float)
-        value = float(weights @ means)
-        error = float(np.sqrt(weights @ covariance @ weights))
-        ends = {"ci_low": value - reach * error, "ci_high": value + reach * error}
-        rows.append(row | {"contrast": name, "value": value, "reason": ""} | ends)
+        value = means[first] - means[second]
+        variance = covariance.at[first, first] + covariance.at[second, second]
+        variance -= 2 * covariance.at[first, second]
+        margin = reach * np.sqrt(variance)
+        interval = {"ci_low": value - margin, "ci_high": value + margin}
+        rows.append(row | {"contrast": name, "value": value, "reason": ""} | interval)
     return rows
 
 
-def mixed_model(rated: pd.DataFrame, sources: list[str]) -> tuple[np.ndarray, np.ndarray]:
+def mixed_model(rated: pd.DataFrame, sources: list[str]) -> tuple[pd.Series, pd.DataFrame]:
     """The mean rating of each source and the covariance of these means, by a linear mixed model
     with crossed random intercepts of participants and items.
 
@@ -93,16 +93,17 @@ def mixed_model(rated: pd.DataFrame, sources: list[str]) -> tuple[np.ndarray, np
         # A variance of about 0 is at the end of its range: of that statsmodels warns.
         warnings.simplefilter("ignore")
         fit = model.fit(reml=True)
-    covariance = fit.cov_params().loc[fit.fe_params.index, fit.fe_params.index]
-    return fit.fe_params.to_numpy(), covariance.to_numpy()
+    names = fit.fe_params.index
+    covariance = fit.cov_params().loc[names, names]
+    return fit.fe_params.set_axis(sources), covariance.set_axis(sources).set_axis(sources, axis=1)
 
 
 def with_aggregate(ratings: pd.DataFrame) -> pd.DataFrame:
     """The ratings, and below them each person's mean of the three measures for each item that they
     rated on all three, as the measure "aggregate".
     """
-    who = ["participant", "item_id", "source", "data_source"]
-    grouped = ratings.groupby(who, as_index=False)["rating"]
+    keys = ["participant", "item_id", "source", "data_source"]
+    grouped = ratings.groupby(keys, as_index=False)["rating"]
     means = grouped.mean()[grouped.size()["size"] == len(MEASURES)]
     return pd.concat([ratings, means.assign(measure=AGGREGATE)], ignore_index=True)
 
@@ -148,25 +149,18 @@ def read(path: Path | str, rated_items: Path | str, own_ids: set[str]) -> pd.Dat
     """People's ratings: `participant, item_id, measure, rating, passed, source, data_source`.
 
     path: the form of ratings; rated_items: the form that says where items are from that are not of
-    this run; own_ids: the items of this run, which are BigToM's. Errors: `InputError` that names
-    every row and field at fault.
+    this run; own_ids: the items of this run, which are BigToM's whatever that form says. Errors:
+    `InputError` that names every row and field at fault.
     """
-    others = files.read_form(rated_items, items_form(), _not_ours(own_ids))
-    ratings = files.read_form(path, ratings_form(own_ids | {*others["item_id"]}))
+    other_items = files.read_form(rated_items, items_form())
+    other_items = other_items[~other_items["item_id"].isin(own_ids)]
+    ratings = files.read_form(path, ratings_form(own_ids | {*other_items["item_id"]}))
     ratings = with_passed(ratings).reset_index(drop=True)
     measures = {question["question"]: question["measure"] for question in QUESTIONS}
-    places = others.set_index("item_id")
-    return pd.DataFrame(
-        {
-            "participant": ratings["participant"],
-            "item_id": ratings["item_id"],
-            "measure": ratings["question"].map(measures),
-            "rating": ratings["rating"].astype(float),
-            "passed": ratings["passed"],
-            "source": ratings["item_id"].map(places["source"]).fillna(OWN).astype(str),
-            "data_source": ratings["item_id"].map(places["data_source"]).fillna("").astype(str),
-        }
-    )
+    ratings["measure"] = ratings["question"].map(measures)
+    ratings = ratings.drop(columns="question").astype({"rating": float})
+    ratings = ratings.merge(other_items, how="left", on="item_id")
+    return ratings.fillna({"source": OWN, "data_source": ""})
 
 
 def ratings_form(item_ids: set[str] | None = None) -> pa.DataFrameSchema:
@@ -195,12 +189,3 @@ def items_form() -> pa.DataFrameSchema:
         strict="filter",
         unique=["item_id"],
     )
-
-
-def _not_ours(own_ids: set[str]) -> files.Check:
-    def faults(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
-        for row, item_id in table["item_id"].items():
-            if item_id in own_ids:
-                yield row, "item_id", "an item that is not of this run; those of this run are known"
-
-    return faults

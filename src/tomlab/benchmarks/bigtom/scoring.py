@@ -7,6 +7,7 @@ or is a bare answer: it leads with a key, names no other and was not cut off.
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -18,7 +19,10 @@ from tomlab.scoring.answers import failed, pairs
 from tomlab.scoring.choices import Reading, judged, key_of, scored, table_of, was_read
 
 OPENING = re.compile(r"answer\W{0,4}:", re.IGNORECASE)  # "Answer:", "**Answer**:"
-SHOWN = {"keys": "AB", "has_colon": False}  # "A:" stands for "answer", as options are "a) …"
+SHOWN: dict[str, Any] = {
+    "keys": "AB",
+    "has_colon": False,
+}  # "A:" stands for "answer", as options are "a) …"
 
 
 def read_answer(text: str, finish_reason: str, cot: bool) -> Reading:

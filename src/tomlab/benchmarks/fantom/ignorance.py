@@ -89,7 +89,7 @@ def _people_in_question(item: Mapping, names: list[str]) -> list[str]:
     nobody who speaks, in the second order fewer than two, or several in one breath.
     """
     column = "answer" if item["scenario"] == "inaccessible" else "wrong_answer"
-    is_joint = {}
+    is_joint: dict[str, bool] = {}
     for match in _JOINED.finditer(_with_codes(item[column], names)):
         is_joint.setdefault(match["code"], match["joint"] is not None)
     needed = 2 if item["tom_order"].startswith("second") else 1

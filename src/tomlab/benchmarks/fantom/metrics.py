@@ -2,7 +2,7 @@
 on conversations, whose sets share their text.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from itertools import chain, product
 
 import numpy as np
@@ -109,7 +109,7 @@ def _of_scenario(
             yield _weighted_f1_of(questions, f"{family}_yn", scenario)
 
 
-def _unmeasured(kinds: Collection[str]) -> set[str]:
+def _unmeasured(kinds: set[str]) -> set[str]:
     """What would count too few questions: BeliefQ[Dist.] takes an encoder, and by likelihood only
     what has two options is asked.
     """

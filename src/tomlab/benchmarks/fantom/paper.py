@@ -19,6 +19,12 @@ _SHOWN = ("all_star", "all", "belief_choice")
 HEADLINES = {metric.replace("_", "-"): (metric, "inaccessible") for metric in _SHOWN}
 
 # What is compared in pairs beside the headlines, and the methods that others are held against.
-SET_LEVEL = ("all_star", "all", "answerability_all", "infoaccess_all")
-SET_LEVEL += ("all_characters", "consistency")
+SET_LEVEL = (
+    "all_star",
+    "all",
+    "answerability_all",
+    "infoaccess_all",
+    "all_characters",
+    "consistency",
+)
 REFERENCES = ("short",)

@@ -38,7 +38,7 @@ def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
     """
     draw = random.Random(f"fantom-distance/{seed}")
     beliefs = items[items["question_type"] == "belief_dist"]
-    rows = []
+    rows: list[dict] = []
     for item in beliefs.to_dict("records"):
         rows.extend(_reworded(item, draw))
     if not rows:
@@ -88,9 +88,9 @@ def _worded(wordings: Wordings, fields: Mapping[str, str], draw: random.Random) 
     if not all(fields[name] for name in needed):
         return ""
     lists = wordings if isinstance(wordings[0], list) else [wordings]
-    drawn = [draw.choice(texts) for texts in lists]
+    chosen = [draw.choice(texts) for texts in lists]
     text = ""
-    for wording in reversed(drawn):
+    for wording in reversed(chosen):
         text = _filled(wording, {**fields, "next": text})
     return capital(text)
 
@@ -103,13 +103,14 @@ def _filled(wording: str, fields: Mapping[str, str]) -> str:
 def _value(question: str, answer: str) -> str:
     """The longest run of words in the answer that the question lacks: "a golden retriever"."""
     asked = [word.lower() for word in re.findall(r"[\w'’-]+", question)]
-    runs = [[]]
+    runs: list[list[str]] = [[]]
     for word in answer.rstrip(".").split():
         if _is_asked(word.lower(), asked):
             runs.append([])
         else:
             runs[-1].append(word)
-    return " ".join(max(runs, key=len))
+    longest: list[str] = max(runs, key=len)
+    return " ".join(longest)
 
 
 def _is_asked(word: str, asked: list[str]) -> bool:

@@ -309,7 +309,9 @@ def _score_row(item: Mapping, response: Mapping, answer: Answer) -> dict:
 def _released_credit(item: Mapping, response: Mapping, answer: Answer, earned: float) -> float:
     """What the released code credits, whatever was cut off."""
     if item["question_type"] == "belief_choice" and not answer.lost:
-        return float(released_choice(item, response["response"]))
+        # It reads thinking as well, and whatever follows the answer.
+        text = _behind_cue(response["response"].strip())
+        return float(names_option(text, right_letter(item)))
     if is_yn(item["question_type"]):
         return credit(item, answer._replace(yes_no_as=BY_RELEASE))
     return earned
@@ -336,23 +338,15 @@ def _answer(item: Mapping, response: Mapping, by_text: bool) -> Answer:
         return answer
     if any(names_option(text, letter) for letter in KEYS):
         return answer
-    letter = _other_letter(response["response"], response["finish_reason"])
-    if letter is None and by_text and answer.unread == "unparsed":
-        letter = named_by_text(item, text, KEYS)
-    if letter is None:
-        return answer
-    return answer._replace(text=f"({letter})")
+    # It may name an option in a form which the released rule does not know.
+    reading = options.read_answer(response["response"], response["finish_reason"], cot=False)
+    letter = str(reading.key).lower()
+    if letter not in KEYS and by_text and answer.unread == "unparsed":
+        letter = str(named_by_text(item, text, KEYS))
+    return answer._replace(text=f"({letter})") if letter in KEYS else answer
 
 
-def _other_letter(response: str, finish_reason: str) -> str | None:
-    """The option that an answer names in a form which the released rule does not know."""
-    reading = options.read_answer(response, finish_reason, cot=False)
-    if reading.key is None or reading.key.lower() not in KEYS:
-        return None
-    return reading.key.lower()
-
-
-def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> tuple[set, set]:
+def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec | None) -> tuple[set, set]:
     """Those answers, by item and text, that are nearer to the right belief than to the other (one
     that is a belief word by word is nearest to that), and those of which the encoder read the
     beginning alone, of themselves or of either belief.
@@ -367,7 +361,7 @@ def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec) -> tupl
             nearer.add(key)
         elif text and text not in (right, wrong):
             compared[key] = (text, right, wrong)
-    if not compared:
+    if not compared or embedder is None:
         return nearer, set()
     texts = list(chain(*compared.values()))
     vectors = embed(texts, embedder).reshape(len(compared), 3, -1)
@@ -401,13 +395,6 @@ def _behind_cue(text: str) -> str:
         if cue in text:
             return text.rsplit(cue, 1)[1].strip()
     return text
-
-
-def released_choice(item: Mapping, response: str) -> bool:
-    """Whether the released code credits a response to a choice. It reads thinking as well, and
-    whatever follows the answer.
-    """
-    return names_option(_behind_cue(response.strip()), right_letter(item))
 
 
 def names_option(text: str, letter: str) -> bool:

@@ -18,7 +18,8 @@ from tomlab.scoring.answers import baselines
 from tomlab.scoring.choices import AS_RELEASED, OURS, demand_orders, key_of, shuffled
 
 NAME = "bigtom"
-UNIT, STRATA = "group_id", ()
+UNIT = "group_id"
+STRATA = ()
 VARIABLES = ("forward_belief", "forward_action", "backward_belief")
 _TEXTS = yaml_beside(__file__)
 ENDINGS = _TEXTS["endings"]  # by condition
@@ -34,7 +35,9 @@ class Method(NamedTuple):
     main_only: bool = True  # true- and false-belief cells, as in Table 7; else all (Tables 8, 9)
 
 
-METHODS = {name: Method(**options) for name, options in _TEXTS["methods"].items()}
+METHODS: dict[str, Method | techniques.TwoStep] = {
+    name: Method(**options) for name, options in _TEXTS["methods"].items()
+}
 METHODS |= techniques.methods("0-shot", METHODS["0-shot"]._replace(main_only=True))
 
 # The release's script evaluates one condition and starts Python's random numbers with this.
@@ -79,7 +82,7 @@ def released_orders(items: pd.DataFrame) -> list[list[str]]:
     every condition. Two things cannot be known: whether the authors' runs began at the first
     template (the script's default), and whether their libraries drew from the same numbers.
     """
-    draws = defaultdict(lambda: random.Random(RELEASED_SEED))
+    draws: dict[tuple, random.Random] = defaultdict(lambda: random.Random(RELEASED_SEED))
     orders = []
     for item in items.to_dict("records"):
         options = sorted(item["choices"], key=lambda option: option != item["answer"])
@@ -161,8 +164,9 @@ def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = No
 
 
 def shared_prefix(item: Mapping, method: str) -> str:
-    if isinstance(METHODS[method], techniques.TwoStep):
-        return METHODS[method].shared_prefix(shared_prefix, item)
+    how = METHODS[method]
+    if isinstance(how, techniques.TwoStep):
+        return how.shared_prefix(shared_prefix, item)
     return f"Story: {item['background']}"
 
 

@@ -37,7 +37,7 @@ def screen(templates: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd
     ids = compared["template_id"].tolist()
     for row, earlier, cosine in near_duplicates(vectors[is_compared], threshold):
         rows.append((ids[row], "near-duplicate", f"cosine {cosine:.3f} to {ids[earlier]}"))
-    first_ids = {}
+    first_ids: dict[str, str] = {}
     for template_id, agent in zip(ids, compared["agent"], strict=True):
         first = first_ids.setdefault(agent, template_id)
         if agent and first != template_id:
@@ -47,14 +47,18 @@ def screen(templates: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd
     return faults.assign(dropped=~is_released(faults["source"]))
 
 
-def ratings_form(known: set[str] | None = None) -> pa.DataFrameSchema:
-    """The schema of an expert ratings file: a row a template and rater. known: ids of templates."""
-    scales = {n: files.one_of(of, open_="if not rated") for n, (of, _) in RATING_SCALES.items()}
-    return pa.DataFrameSchema(
-        {"template_id": files.known(known, "template"), "rater": files.person("rater_kind")}
-        | {"rater_kind": files.person_kind(), **scales},
-        unique=["rater", "template_id"],
-    )
+def ratings_form(template_ids: set[str] | None = None) -> pa.DataFrameSchema:
+    """The schema of an expert ratings file: a row a template and rater. template_ids: those that
+    may stand in it; any without.
+    """
+    columns = {
+        "template_id": files.known(template_ids, "template"),
+        "rater": files.person("rater_kind"),
+        "rater_kind": files.person_kind(),
+    }
+    for question, (scale, _) in RATING_SCALES.items():
+        columns[question] = files.one_of(scale, open_="if not rated")
+    return pa.DataFrameSchema(columns, unique=["rater", "template_id"])
 
 
 def diversity(templates: pd.DataFrame, by_model: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:

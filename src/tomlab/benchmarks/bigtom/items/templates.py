@@ -129,7 +129,7 @@ def medium(template: Mapping[str, str]) -> str:
     "sees on the label" is seeing: the earliest verb of the sentence counts.
     """
     verb = MEDIA.search(template["aware_of_event"].lower())
-    return verb.lastgroup if verb else ""
+    return str(verb.lastgroup) if verb else ""
 
 
 _VERBS = [rf"\b(?P<{name}>{verbs})\b" for name, verbs in _VARIABLES["media"].items()]

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -20,16 +21,16 @@ def drafts(examples: pd.DataFrame, count: int, model: str, *, seed: int = 0) -> 
     """Of `count` new templates. All show the same three examples, drawn by `seed`, and are asked
     for as samples of one prompt, as in the paper. examples: a template table.
     """
-    shown = random.Random(seed).sample(examples.to_dict("records"), EXAMPLES)
+    chosen = random.Random(seed).sample(examples.to_dict("records"), EXAMPLES)
     return [
-        {"template_id": f"llm-{model}-{sample + 1:03d}", "examples": shown, "sample": sample}
+        {"template_id": f"llm-{model}-{sample + 1:03d}", "examples": chosen, "sample": sample}
         for sample in range(count)
     ]
 
 
 class _Template(Step):
     def request(
-        self, draft: Draft, replaced: Mapping[str, str] | None = None, **options: int
+        self, draft: Draft, replaced: Mapping[str, str] | None = None, **options: Any
     ) -> Request:
         labels = "\n".join(map(label, FIELDS))
         rules = prompts.filled("bigtom/generation", replaced, labels=labels)

@@ -86,7 +86,7 @@ def who_knows(short_context: str, full_context: str, knowing: Collection[str]) -
     scenario = "inaccessible" if "no" in keys.values() else "accessible"
     aware = [name for name in keys if keys[name] == "yes"]
     unaware = [name for name in keys if keys[name] != "yes"]
-    questions = {}
+    questions: dict[str, Any] = {}
     for family, wording in WORDINGS.items():
         questions[f"{family}QA_list"] = {
             "question": wording["list"],

@@ -37,7 +37,9 @@ class Method(NamedTuple):
     in_batches: bool = False
 
 
-METHODS = {name: Method(**options) for name, options in yaml_beside(__file__)["methods"].items()}
+METHODS: dict[str, Method | techniques.TwoStep] = {
+    name: Method(**options) for name, options in yaml_beside(__file__)["methods"].items()
+}
 METHODS |= techniques.methods("short", METHODS["short"], "short-")
 
 # Where a yes/no question says whom it asks about.
@@ -152,7 +154,7 @@ def _name(pattern: str, question: str) -> str:
     return match[1] if match else ""
 
 
-def _item(record: Mapping, name: str, question: Mapping, fields: Mapping, seed: int) -> dict:
+def _item(record: Mapping, name: str, question: Mapping, fields: dict, seed: int) -> dict:
     part_id = record["set_id"].rpartition("-")[0]
     set_scenario = record["answerabilityQA_list"]["missed_info_accessibility"]
     if record["beliefQAs"]:
@@ -251,9 +253,10 @@ def _asks(item: Mapping) -> str:
 
 def shared_prefix(item: Mapping, method: str) -> str:
     """The conversation, with which all questions about it begin."""
-    if isinstance(METHODS[method], techniques.TwoStep):
-        return METHODS[method].shared_prefix(shared_prefix, item)
-    return item["full_story" if METHODS[method].context == "full" else "story"] + "\n\n"
+    how = METHODS[method]
+    if isinstance(how, techniques.TwoStep):
+        return how.shared_prefix(shared_prefix, item)
+    return item["full_story" if how.context == "full" else "story"] + "\n\n"
 
 
 def in_words(item: Mapping) -> dict[str, str]:

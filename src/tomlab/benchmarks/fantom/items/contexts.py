@@ -1,7 +1,7 @@
 """The text of a FANToM conversation: who says what, line by line."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from itertools import chain
 
 Line = tuple[str, str]  # speaker, what they say
@@ -20,8 +20,10 @@ def turns(context: str) -> list[tuple[tuple[str, ...], str]]:
     lines = []
     for line in context.splitlines():
         match = _TURN.fullmatch(line.strip())
-        names = tuple(_JOINT.split(match[1])) if match else ()
-        if names and all(map(_NAME.fullmatch, names)):
+        if match is None:
+            continue
+        names = tuple(_JOINT.split(match[1]))
+        if all(map(_NAME.fullmatch, names)):
             lines.append((names, match[2]))
     return lines
 
@@ -32,7 +34,7 @@ def speakers(context: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def written(lines: Sequence[Line]) -> str:
+def written(lines: Iterable[Line]) -> str:
     """Utterances as a conversation shows them, "Name: text" on each line."""
     return "\n".join(f"{speaker}: {text}" for speaker, text in lines)
 

@@ -24,7 +24,7 @@ Text = Annotated[str, pydantic.Field(pattern=r"\S")]
 SetId = Annotated[str, matches(r"[^\s-]+(-[^\s-]+){2}", "conversation-part-set, such as 12-0-1")]
 _SOURCES = "authored, llm:<model> or released:<name>"
 Source = Annotated[str, matches("authored|(llm|released):.+", _SOURCES)]
-Scenario = Literal[SCENARIOS]
+Scenario = Literal["inaccessible", "accessible"]
 
 
 class _Record(pydantic.BaseModel, extra="allow", strict=True):
@@ -45,7 +45,7 @@ class BeliefQuestion(FactQuestion):
     tom_type: Literal[
         "first-order", "second-order:cyclic", "second-order:acyclic", "second-order:accessible"
     ]
-    missed_info_accessibility: Scenario = None  # may be left out: the type says it, too
+    missed_info_accessibility: Scenario | None = None  # may be left out: the type says it, too
 
     @pydantic.model_validator(mode="after")
     def _fits_type(self) -> Self:
@@ -106,7 +106,7 @@ class Story(_Record):
 
 class QuestionSet(_Record):
     set_id: SetId
-    source: Source = None  # left out by the release
+    source: Source | None = None  # left out by the release
     short_context: Text
     full_context: Text
     factQA: FactQuestion
@@ -143,7 +143,7 @@ def read_sets(path: Path | str) -> list[dict]:
 
 def source_of(record: Mapping) -> str:
     """Who wrote a record: its `source`, else the release, whose records do not say."""
-    return record.get("source", RELEASED_SOURCE)
+    return record.get("source") or RELEASED_SOURCE
 
 
 def scenario_of(belief: Mapping) -> str:

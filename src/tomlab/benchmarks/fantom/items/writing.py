@@ -22,11 +22,16 @@ async def converse(
     writer: Writer, outlines: Sequence[Sequence[Draft]], start: int = FIRST_NUMBER
 ) -> list[Draft]:
     """The conversations of outlines, numbered from `start`, up to what could not be read."""
-    talks = {}
+    talks: dict[int, Draft] = {}
     for number, plan in enumerate(outlines, start):
         characters = dict.fromkeys(chain(*(segment["present"] for segment in plan)))
-        talk = {"conversation": number, "plan": plan, "characters": list(characters)}
-        talks[number] = talk | {"segments": [], "heard": []}
+        talks[number] = {
+            "conversation": number,
+            "plan": plan,
+            "characters": list(characters),
+            "segments": [],
+            "heard": [],
+        }
     for position in range(max(map(len, outlines), default=0)):
         drafts = []
         for talk in talks.values():
@@ -81,8 +86,8 @@ def beliefs(facts: Sequence[Draft]) -> list[Draft]:
         owner = f"{person}'s"
         drafts.append(fact | {"tom_type": "first-order", "believer": person, "whose": owner})
         for order, name in _second_order_believers(fact):
-            whose = f"{name}'s belief about {owner}"
-            drafts.append(fact | {"tom_type": order, "believer": name, "whose": whose})
+            belief = f"{name}'s belief about {owner}"
+            drafts.append(fact | {"tom_type": order, "believer": name, "whose": belief})
     return drafts
 
 
