@@ -75,6 +75,13 @@ def drawn(results: Path) -> pd.DataFrame:
     return pd.read_csv(results / "figures/real_models/front_bigtom.csv")
 
 
+def others_findings(results: Path) -> list[str]:
+    """What the page says of models that others asked, by paragraph."""
+    _, texts = front(results)
+    [findings] = [text for text in texts if "asked by others" in text]
+    return findings.split("\n\n")
+
+
 def test_front_page_tells_of_all_models_but_baselines_the_users_first(results):
     finding, texts = front(results)
     places = [finding.index(f"**{name}**") for name in ("mine", "other", "SmolLM2-135M")]
@@ -91,6 +98,36 @@ def test_front_page_says_only_that_a_model_does_not_answer_where_the_gate_stops_
     rows = drawn(results)
     run = rows.loc[rows["panel"].str.startswith("This run"), "model"]
     assert {"mine §", "other"} <= {*run}
+
+
+def test_front_page_draws_others_models_in_panels_of_their_own_what_can_be_gated_first(results):
+    rows = drawn(results)
+    panels = rows.groupby("panel", sort=False)["model"].agg(set)
+    [copied] = [panel for panel in panels.index if "always A" in panel]
+    [by_likelihood] = [panel for panel in panels.index if "likelihood" in panel]
+    assert len(panels) == 4
+    assert (len(panels[copied]), len(panels[by_likelihood])) == (8, 20)
+    assert [*panels.index].index(by_likelihood) < [*panels.index].index(copied)
+    assert "§" in copied and "§" not in by_likelihood
+    values = rows[rows["panel"] == copied].set_index(["model", "part"])["value"]
+    assert values["Claude Opus 4.6", "both right"] == 0.975
+
+
+def test_front_page_counts_only_differences_that_chance_does_not_explain(results):
+    """Of the models that copied an answer, one finds true belief harder after Holm's correction."""
+    _, gated, ungated, simpletom, *_ = others_findings(results)
+    assert "for 12 of 20 models" in gated
+    assert "for 1 of 9 models (Claude Sonnet 4.6)" in ungated
+    assert ["§" in text for text in (gated, ungated, simpletom)] == [False, True, True]
+
+
+def test_front_page_draws_peoples_three_scores_with_both_intervals(results):
+    rows = drawn(results)
+    people = rows[rows["panel"].str.startswith("People")]
+    wide = people.pivot(index="model", columns="part", values="value")
+    assert wide["true belief"].tolist() == wide["false belief"].tolist() == [0.9875, 0.9875]
+    assert wide["both right"].tolist() == [0.975, 0.975]
+    assert people["ci_low"].isna().sum() == 1  # the authors draw none for false belief alone
 
 
 def test_each_figure_of_the_front_page_is_told_by_its_own_text(results):

@@ -1,12 +1,16 @@
 """Publishing: links of executed notebooks, and what goes to `docs/`."""
 
+import os
+import signal
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from small_run import COPIES, publish, write
+from small_run import COPIES, publish, publishing, write
 from tomlab.errors import InputError
 from tomlab.paths import DOCS, ROOT
 from tomlab.pipeline.book import relink, targets
@@ -127,3 +131,30 @@ def test_fault_in_the_index_is_told_and_nothing_is_published(tmp_path):
     assert process.returncode == 1
     assert "ZeroDivisionError" in process.stderr
     assert not (tmp_path / "results/book").exists()
+
+
+def test_interruption_ends_pages_and_kernels_in_one_line(tmp_path):
+    write(tmp_path)
+    for name in FRONT:
+        path = tmp_path / "notebooks" / name
+        source = nbformat.read(path, as_version=4)
+        writes_its_id = f"Path('{path}.pid').write_text(str(os.getpid()))"
+        code = f"import os, time\nfrom pathlib import Path\n{writes_its_id}\ntime.sleep(600)"
+        source.cells.append(nbformat.v4.new_code_cell(code, id="waits"))
+        nbformat.write(source, path)
+    process = publishing(tmp_path, start_new_session=True)
+    pids = [tmp_path / "notebooks" / f"{name}.pid" for name in FRONT]
+    waited_for(lambda: all(path.exists() and path.read_text() for path in pids))
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(timeout=10) == 130
+    # What the book leaves out is said before.
+    *_, before, stopped, after = process.stderr.read().split("\n")
+    assert (before, stopped, after) == ("", "Stopped; `make book` begins it anew.", "")
+    waited_for(lambda: not any(Path(f"/proc/{path.read_text()}").exists() for path in pids))
+
+
+def waited_for(is_so: Callable[[], bool]) -> None:
+    until = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.1)
