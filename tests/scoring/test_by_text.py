@@ -64,14 +64,8 @@ def test_text_that_holds_more_or_less_than_an_option_is_read_as_before(benchmark
 
 def test_scores_tell_whose_words_stand_with_a_letter(benchmark, method):
     items = ITEMS[benchmark, method][:4]
-    replies = {"same": [], "other": [], "": []}
-    for item in items.to_dict("records"):
-        options = list(item["choices"])
-        place = options.index(item["answer"])
-        letter = "ab"[place] if benchmark in (bigtom, fantom) else "AB"[place]
-        texts = [options[place], options[1 - place], ""]
-        for words, text in zip(replies, texts, strict=True):
-            replies[words].append(f"({letter}) {text}")
-    for words, texts in replies.items():
-        scores = benchmark.score(items, answered(items, texts, method))
-        assert {*scores["words"]} == {words}
+    keys = "ab" if benchmark in (bigtom, fantom) else "AB"
+    replies = []
+    for options, answer in zip(items["choices"].map(list), items["answer"], strict=True):
+        replies.append(f"({keys[options.index(answer)]}) {answer}")
+    assert {*benchmark.score(items, answered(items, replies, method))["words"]} == {"same"}

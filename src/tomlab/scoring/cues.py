@@ -81,12 +81,11 @@ def _negation_readers(options: pd.DataFrame) -> Iterator[Reader]:
     yield Reader("more words of the last sentence", sees, shared)
     yield Reader("fewer words of the last sentence", sees, -shared)
     turn = np.where(sentences.str[-1].str.contains(_NO), -1.0, 1.0)
-    event = _shared_words(options["own_words"], sentences.str[-2:-1])
-    earlier = _shared_words(options["own_words"], sentences.str[:-2])
     sees = "options, last two sentences"
+    event = _shared_words(options["own_words"], sentences.str[-2:-1])
     yield Reader("negation, words before it", sees, event * turn, turn)
     sees = "options, all sentences"
-    yield Reader("negation, new words before it", sees, (event - earlier) * turn, turn)
+    yield Reader("negation, new words before it", sees, _new_words(options) * turn, turn)
     liking = _learned(sparse.diags(turn) @ counts(options["text"]), options)
     sees = "options, a negation in the last sentence"
     yield Reader("words of the options, turned by a negation", sees, liking, turn)
@@ -198,18 +197,24 @@ def _leaning(options: pd.DataFrame) -> np.ndarray:
     denies = options["text"].str.contains(_NO)
     if denies.groupby(item_ids).nunique().eq(2).all():
         return np.where(denies, -1.0, 1.0)
-    sentences = options["sentences"]
-    event = _shared_words(options["own_words"], sentences.str[-2:-1])
-    earlier = _shared_words(options["own_words"], sentences.str[:-2])
-    last_places = []
-    for own_words, parts in zip(options["own_words"], sentences, strict=True):
+    last_positions = []
+    for own_words, sentences in zip(options["own_words"], options["sentences"], strict=True):
         words = own_words.split()
-        earlier_words = words_of(" ".join(parts[:-1]))
-        places = [place for place, word in enumerate(earlier_words) if word in words]
-        last_places.append(max(places, default=-1))
-    cues = pd.DataFrame({"new": event - earlier, "place": last_places})
+        earlier_words = words_of(" ".join(sentences[:-1]))
+        positions = [position for position, word in enumerate(earlier_words) if word in words]
+        last_positions.append(max(positions, default=-1))
+    cues = pd.DataFrame({"new": _new_words(options), "position": last_positions})
     apart = np.sign(cues - cues.groupby(item_ids).transform("mean"))
-    return np.where(apart["new"] != 0, apart["new"], apart["place"])
+    return np.where(apart["new"] != 0, apart["new"], apart["position"])
+
+
+def _new_words(options: pd.DataFrame) -> np.ndarray:
+    """How many words of its own each option has in the sentence before the last, less those that it
+    has in earlier sentences.
+    """
+    own_words = options["own_words"]
+    event = _shared_words(own_words, options["sentences"].str[-2:-1])
+    return event - _shared_words(own_words, options["sentences"].str[:-2])
 
 
 @lru_cache(1 << 14)

@@ -253,8 +253,8 @@ def interval_of_sums(
 ) -> Interval:
     """As `cluster_interval`, of `group_sums` in whatever order; n: the number of answers."""
     if bounds == DIFFERENCE:
-        gains = sums[["gains", "count"]].set_axis(["sum", "count"], axis=1)
-        losses = sums[["losses", "count"]].set_axis(["sum", "count"], axis=1)
+        gains = sums[["gains", "count"]]
+        losses = sums[["losses", "count"]]
         return linear_interval([gains, losses], (1, -1), n=n, confidence=confidence)
     sums = sums[sums.iloc[:, 1] > 0]
     if sums.empty:
