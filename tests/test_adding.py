@@ -34,7 +34,7 @@ RUBBISH = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "*.egg-inf
 # Tests of the house that look at all benchmarks at once, and what a benchmark's own ones are about.
 FOR_ALL = ["is_of_a_module_that_is_there", "imports_upwards", "knows_another", "imports_itself"]
 FOR_ALL += ["too_long", "verdicts_are_no_dependency", "run_by_a_stage", "read_by_one_stage"]
-FOR_EACH = ["has_the_files", "every_function_is_there", "prompts_that_are_there", "face_exports"]
+FOR_EACH = ["has_the_files", "face_has", "declared_parameters", "prompts_that_are_there"]
 FOR_EACH += [
     "source_notebook",
     "one_title",

@@ -8,6 +8,7 @@ from replies import of_baseline
 from tomlab import paths
 from tomlab.params import BASELINES
 from tomlab.records import tidy
+from tomlab.scoring import readers
 
 
 def cells(name, stage="5_figures"):
@@ -41,6 +42,14 @@ def write(folder, patch, benchmark, items, answers, **options):
             tidy.write(table, kind, place(kind, benchmark.NAME, model))
         every.append(scores)
     return pd.concat(every, ignore_index=True)
+
+
+def keep_readers(benchmark, items):
+    """Write what readers choose, as the notebook that makes items does."""
+    [code] = [
+        code for code in cells(benchmark.NAME, "2_filtering").values() if "readers.keep" in code
+    ]
+    exec(code, {"readers": readers, benchmark.NAME: benchmark, "items": items})  # noqa: S102
 
 
 def draw(name, models, **options):

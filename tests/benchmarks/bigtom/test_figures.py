@@ -21,6 +21,7 @@ def run(tmp_path, monkeypatch):
         items = bigtom.compose(templates)
         answers = {m: edit(figures.by_baseline(bigtom, items, *how)) for m, how in asked.items()}
         figures.write(tmp_path, monkeypatch, bigtom, items, answers)
+        figures.keep_readers(bigtom, items)
         (tmp_path / "raw/bigtom").mkdir(parents=True)
         stacked("template", templates).to_parquet(paths.raw("bigtom", "templates.parquet"))
         figures.draw("bigtom", list(asked), **options)

@@ -25,6 +25,7 @@ def drawn(folder, monkeypatch, models, methods, sets=12):
     items = with_twins(simpletom.compose(table), texts)
     answers = figures.by_baseline(simpletom, items, "random", methods)
     figures.write(folder, monkeypatch, simpletom, items, dict.fromkeys(models, answers))
+    figures.keep_readers(simpletom, items)
     figures.draw("simpletom", models)
     return folder
 
