@@ -1,4 +1,6 @@
-"""From an answer's text to an option or one of `tidy.OUTCOMES`, alike for every benchmark."""
+"""What the scorers of all benchmarks share: checks of responses, outcomes of answers in which no
+option was found, baselines, failed requests.
+"""
 
 import random
 import re
@@ -16,7 +18,7 @@ from tomlab.records.asked import as_shown, first_methods
 from tomlab.records.files import shown
 from tomlab.records.tidy import AS_ASKED, KEY
 
-# Openings of an answer that declines. Only read when no option could be found.
+# How an answer that refuses begins. It is only looked for where no option could be found.
 _REFUSAL = re.compile(
     r"^\W*(i['’]?m sorry|i am sorry|sorry\b|i apologi[sz]e|as an ai\b"
     r"|i( cannot| can['’]?t| won['’]?t|( am|['’]?m) (unable|not able))( to)?"
@@ -26,8 +28,9 @@ _REFUSAL = re.compile(
 
 
 def unanswered(text: str, finish_reason: str, open_thought: bool) -> str:
-    """The outcome of an answer in which no option was found: refused by the provider, truncated
-    (the token limit, or thinking that never ended), refused in the text's opening, or unparsed.
+    """The outcome of an answer in which no option was found: "truncated" if the token limit cut it
+    off or its thinking never ended (`open_thought`), "refused" if the provider refused or the text
+    begins with a refusal, otherwise "unparsed".
     """
     if finish_reason == "refusal":
         return "refused"
@@ -37,7 +40,7 @@ def unanswered(text: str, finish_reason: str, open_thought: bool) -> str:
 
 
 _NEEDED = ("item_id", "model", "method", "response")
-# What responses from elsewhere may leave out.
+# Columns that responses from elsewhere may leave out, and the value that each then has.
 _DEFAULTS = {
     "sample": 0,
     "finish_reason": "stop",
@@ -50,10 +53,11 @@ _DEFAULTS = {
 def pairs(
     items: pd.DataFrame, responses: pd.DataFrame, methods: Mapping[str, Any]
 ) -> list[tuple[dict, dict]]:
-    """Each response with its item as it was asked, in the order of the responses; those to the
-    first of two calls are left out where `methods` tell which they are. Errors: `InputError` for
-    missing columns, what is no text, an answer that is missing without an error, unknown items or
-    methods and doubled rows.
+    """Pairs (item, response), in the order of the responses. The item's options stand in the order
+    in which the model saw them. Where a method makes two calls, responses to the first call are
+    left out, if `methods` (by name) tell which they are. Errors: `InputError` for missing columns,
+    values of the wrong type, missing answers without an error, unknown items or methods, and
+    repeated rows.
     """
     _demand_types(responses)
     items_by_id = {item["item_id"]: item for item in _records(items)}
@@ -79,13 +83,13 @@ def pairs(
 
 
 def _records(table: pd.DataFrame) -> list[dict]:
-    """The rows of a table; many times as fast as pandas makes them of columns of text."""
+    """The rows of a table as dicts; `to_dict` takes many times as long for columns of text."""
     columns = [table[name].tolist() for name in table.columns]
     return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _demand_types(responses: pd.DataFrame) -> None:
-    """`InputError` for missing columns, what is no text and what is no number."""
+    """Raise `InputError` for missing columns, and for values that are not text or not a number."""
     missing = [name for name in _NEEDED if name not in responses]
     if missing:
         raise InputError(f"responses: missing columns {', '.join(missing)}")
@@ -93,7 +97,7 @@ def _demand_types(responses: pd.DataFrame) -> None:
         wrong = _of_other_type(responses[name], str)
         if name == "response":
             _demand_errors(responses.loc[wrong.index[wrong.isna()]])
-            wrong = wrong.dropna()  # a failed request has none
+            wrong = wrong.dropna()  # a failed request has no answer
         _refuse(wrong, name, "text")
     if "sample" in responses:
         _refuse(_of_other_type(responses["sample"], Real), "sample", "a number")
@@ -113,8 +117,8 @@ def _refuse(wrong: pd.Series, name: str, expected: str) -> None:
 
 
 def _demand_errors(without_text: pd.DataFrame) -> None:
-    """`InputError` for rows without an answer that have no error in its place. Pandas makes missing
-    values of answers such as "None" and "N/A", and they are no failed requests.
+    """Raise `InputError` for rows that have neither an answer nor an error. Pandas reads answers
+    such as "None" and "N/A" as missing values, although these requests did not fail.
     """
     if "error" in without_text:
         without_text = without_text[~without_text["error"].map(has_error)]
@@ -128,19 +132,22 @@ def _demand_errors(without_text: pd.DataFrame) -> None:
 
 
 def baselines(item: Mapping, method: str, seed: int) -> dict[str, str]:
-    """Each baseline's option: the right one, what fits the world as it is, and one at random."""
+    """The option that each baseline chooses, by the baseline's name: "gold" the right one,
+    "omniscient" the one that fits the world as it is, "random" one drawn by `seed`, method and
+    item.
+    """
     draw = random.Random(f"random/{seed}/{method}/{item['item_id']}")
     guess = draw.choice(list(item["choices"]))
     return {"gold": item["answer"], "omniscient": item["reality"], "random": guess}
 
 
 def failed(response: Mapping) -> bool:
-    """Whether there is an error in the place of an answer."""
+    """Whether a response has no text or has an error, so that there is no answer to read."""
     return not isinstance(response["response"], str) or has_error(response["error"])
 
 
 def lost(response: Mapping) -> tuple[str, str]:
-    """The outcome of a failed response, and the rule in words."""
+    """The outcome of a failed response, and the reason for it in words."""
     if response["finish_reason"] == FILTERED:
         return "refused", "the vendor's content filter took the answer away"
     return "error", "the request failed"

@@ -1,4 +1,6 @@
-"""What scorers of multiple choice share: letters of options, one answer's verdict, its row."""
+"""What scorers of multiple choice share: the letters of options, the verdict on an answer, and the
+row of the scores table.
+"""
 
 import random
 import re
@@ -14,8 +16,8 @@ from tomlab.records.tidy import check
 from tomlab.scoring.answers import failed, lost, unanswered
 from tomlab.scoring.visible import visible
 
-# How the options of items are ordered: by the run's own seed, or as a benchmark's released code
-# draws them (`run.orders_as`).
+# Values of `run.orders_as`: the order of an item's options is drawn by the run's own seed, or as in
+# the benchmark's released code.
 OURS = "ours"
 AS_RELEASED = "release"
 
@@ -23,13 +25,15 @@ AS_RELEASED = "release"
 class Reading(NamedTuple):
     """How an answer was read."""
 
-    outcome: str  # "answered", or of `tidy.OUTCOMES`
-    key: str | None  # of the option it names
-    rule: str  # what decided, in words
+    outcome: str  # "answered", or one of `tidy.OUTCOMES`
+    key: str | None  # the letter of the option that the answer names
+    rule: str  # the rule that decided, in words
 
 
 def no_option(text: str, finish_reason: str, open_thought: bool, why: str) -> Reading:
-    """The reading of an answer in which no option was found; `why`: the rule if it is unparsed."""
+    """The reading of an answer in which no option was found. why: the rule that the reading states
+    if the outcome is "unparsed"; the other arguments are as in `unanswered`.
+    """
     outcome = unanswered(text, finish_reason, open_thought)
     rules = {
         "truncated": "cut off before an option was settled",
@@ -47,8 +51,9 @@ def judged(
     cot: bool,
     by_text: bool = False,
 ) -> Reading:
-    """The verdict on one response. keys: the letters of options; read: how an answer is read, from
-    its text, finish reason and `cot` (it was to reason first); by_text: see `named_by_text`.
+    """The verdict on one response. keys: the letters of options; read: reads an answer from its
+    text, its finish reason and `cot` (whether the model was asked to reason first); by_text:
+    whether an otherwise unreadable answer may be read by `named_by_text`.
     """
     if failed(response):
         outcome, rule = lost(response)  # "error", or "refused" by a vendor's filter
@@ -67,8 +72,9 @@ def judged(
 
 
 def named_by_text(item: Mapping, text: str, keys: Sequence[str]) -> str | None:
-    """The key of the one option whose text is the whole answer, but for quotes around it, a final
-    stop and case; None if there is none. No benchmark's protocol reads that.
+    """The key of the only option whose text is the whole answer, apart from quotes around it, a
+    final full stop and case; None if there is no such option, or several. No benchmark's protocol
+    reads answers in this way.
     """
     answer = _bare(visible(text)[0])
     options = zip(keys, item["choices"], strict=False)
@@ -77,11 +83,14 @@ def named_by_text(item: Mapping, text: str, keys: Sequence[str]) -> str | None:
 
 
 def _bare(text: str) -> str:
+    """A text in lower case, without quotes around it or a full stop at its end."""
     return text.strip("\"'“”‘’ \n").rstrip(".").strip("\"'“”‘’ \n").casefold()
 
 
 def was_read(scored: Mapping) -> bool:
-    """Whether a scored answer was read in one way or the other, for the rule that decided."""
+    """Whether an option was read from a scored answer. Given to `judged` as `by_text` when the rule
+    that decided is looked up, as scores do not tell how answers were read.
+    """
     return scored.get("outcome") in ("correct", "wrong")
 
 
@@ -92,7 +101,9 @@ def scored(
     keys: Sequence[str],
     conditions: Sequence[str],
 ) -> dict:
-    """A row of the scores table: whose answer, `conditions`, verdict, and the `chosen` text."""
+    """A row of the scores table: the columns that identify the answer, the item's columns
+    `conditions`, outcome and score, and `chosen`, the text of the option that the answer names.
+    """
     row = {name: response[name] for name in ("item_id", "model", "method", "sample", "asked_as")}
     row |= {name: item[name] for name in conditions}
     row["outcome"] = verdict.outcome
@@ -107,9 +118,11 @@ def table_of(
     keys: Sequence[str],
     where: str,
 ) -> pd.DataFrame:
-    """The checked scores table of rows, one for each item and response of `asked`, with the column
-    `words` (see `words_of`). Warns where more than half of the answers to questions with options
-    are unreadable, and `by_text` reads some.
+    """The scores table made of `rows`, checked, with the column `words` (see `words_of`) added.
+
+    rows: of `scored`, one for each pair (item, response) of `asked`; where: what messages call the
+    table. Warns if more than half of the answers to questions with options are unreadable, and
+    `by_text` would read some of them. Errors: `InputError` if there are no rows or a check fails.
     """
     if not rows:
         raise InputError("responses: found no answers to score, expected at least one")
@@ -133,8 +146,8 @@ def table_of(
 
 
 def credited_unread_in_words(scores: pd.DataFrame) -> str:
-    """A sentence on how many answers the released rule credits of those that nothing was read of
-    here: unreadable, cut off or refused.
+    """A sentence that says how many answers the released rule credits although they are unreadable,
+    cut off or refused here.
     """
     is_unread = scores["outcome"].isin(["unparsed", "truncated", "refused"])
     credited = int((is_unread & scores["by_released_rule"].eq(True)).sum())
@@ -146,10 +159,10 @@ def credited_unread_in_words(scores: pd.DataFrame) -> str:
 
 
 def words_of(item: Mapping, response: Mapping, chosen: str | None, keys: Sequence[str]) -> str:
-    """Whose words stand with the letter of `chosen`, the option that an answer names: "same" (its
-    own), "other" (another option's), "elsewhere" (those of an option of another question that the
-    prompt shows, such as the one before it; needs the response's `messages`) or "" (nobody's, or
-    there is no letter).
+    """Which option's words an answer has beside the letter of `chosen`, the option that it names:
+    "same" (the words of `chosen`), "other" (those of another option of the item), "elsewhere"
+    (those of an option of another question in the prompt; needs the response's `messages`) or ""
+    (no option's words, or the answer names no option).
     """
     options = list(item["choices"])
     if chosen not in options:
@@ -171,15 +184,18 @@ def words_of(item: Mapping, response: Mapping, chosen: str | None, keys: Sequenc
     return ""
 
 
-# A letter that stands for an option, as in "(A)", "a)Mei", "**B**", "A: Yes" or "A" on its line.
+# A letter that stands for an option, as in "(A)", "a)Mei", "**B**", "A: Yes" or "A" on its line;
+# the braces are filled with the letters that there are.
 _LETTER = r"""(?i)(?<![^\W_])([{}])(?:\)|[.:,*_`"'”’\]](?!\w)|\s*(?=\n|\Z|[-–—]\s))"""
 _SHOWN = r"(?im)^\(?[a-d]\) *(.+?) *$"  # an option as prompts list it
 _STOP = r"[.!?\n]"  # the end of a sentence
-FEW = 3  # an option of fewer words is only looked for at the beginning of what stands with a letter
+FEW = 3  # words; a shorter option is only looked for at the beginning of the text beside a letter
 
 
 def _beside_letter(text: str, key: str, keys: Sequence[str]) -> list[str]:
-    """What stands behind a letter, and before it in its sentence, wherever a text has it."""
+    """For each place where the letter `key` stands in a text: the text after it up to the next
+    letter, and the text before it in the same sentence.
+    """
     pieces = re.split(_LETTER.format("".join(keys)), text)
     texts = pieces[::2]
     neighbours = []
@@ -191,8 +207,9 @@ def _beside_letter(text: str, key: str, keys: Sequence[str]) -> list[str]:
 
 
 def _option_in(text: str, options: Collection[str]) -> str | None:
-    """The option whose words a text begins with; else the only one that its first sentence holds,
-    or clearly repeats.
+    """The option whose words a text begins with. Otherwise, among options of at least `FEW` words,
+    the longest in its first sentence if it contains all others found there; otherwise the one that
+    the sentence repeats (`_repeated`), or None.
     """
     plain_options = {option: _plain(option) for option in options}
     longest_first = sorted(options, key=len, reverse=True)
@@ -209,8 +226,11 @@ def _option_in(text: str, options: Collection[str]) -> str | None:
 
 
 def _repeated(sentence: set[str], words_of_options: Mapping[str, set[str]]) -> str | None:
-    """The only option of which a sentence has words that no other option has, if it has most of the
-    option's words, and denies as the option does.
+    """The option that a sentence repeats, or None. It must be the only option with words of its own
+    (which no other option has) in the sentence, at least .6 of its words must stand there, and
+    both or neither must have the word "not".
+
+    words_of_options: the words of each option, by its text.
     """
     repeated = []
     for option, words in words_of_options.items():
@@ -227,13 +247,13 @@ def _repeated(sentence: set[str], words_of_options: Mapping[str, set[str]]) -> s
 
 
 def _sentence(text: str) -> str:
-    """The words of its first sentence."""
+    """The words of a text's first sentence, in lower case."""
     return _plain(re.split(_STOP, text.strip("*_`\"' \n"))[0])
 
 
 @lru_cache(maxsize=20_000)  # the options of an item come back with each of its answers
 def _plain(text: str) -> str:
-    """Its words alone, in lower case."""
+    """The words of a text in lower case, without punctuation; "n't" becomes "not"."""
     text = re.sub(r"n['’]t\b", " not", text.casefold())
     return " ".join(re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text))
 
@@ -244,11 +264,11 @@ def key_of(item: Mapping, text: str, keys: Sequence[str]) -> str:
 
 
 def demand_orders(orders_as: str) -> None:
-    """`InputError` for another word than those that `run.orders_as` has."""
+    """Raise `InputError` if `orders_as` is no value that `run.orders_as` can have."""
     if orders_as not in (OURS, AS_RELEASED):
         raise InputError(f"orders_as: found {orders_as!r}, expected {OURS!r} or {AS_RELEASED!r}")
 
 
 def shuffled(options: Sequence[str], seed: int, item_id: str) -> list[str]:
-    """The options in the order drawn by `seed` and the item's id."""
+    """The options in a random order, the same whenever `seed` and the item's id are."""
     return random.Random(f"{seed}/{item_id}").sample(options, len(options))

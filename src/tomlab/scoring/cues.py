@@ -1,7 +1,9 @@
-"""What blind and shallow readers go by: each reader, and the features of texts that it uses.
+"""The blind and shallow readers of `scoring.readers`, and the features of texts that they use.
 
-A reader is a liking for each option. What it has to learn, it learns from other groups than those
-it answers.
+A reader gives each option a number, its liking, and chooses the option with the highest. A reader
+that has to learn from right answers learns from other groups than those whose questions it answers.
+Functions that take `options` expect a row for each option of each question, and columns as made by
+`readers._options`.
 """
 
 import math
@@ -20,7 +22,8 @@ from sklearn.model_selection import GroupKFold
 from threadpoolctl import threadpool_limits
 
 FOLDS = 10
-FEW_TEXTS = 4  # where options have more different texts, none of them is a constant answer
+FEW_TEXTS = 4  # if options have more different texts, no reader always gives the same one
+# Negations.
 _NO = r"(?i)\b(?:no|not|never|nothing|nobody|none|nor|neither|cannot|without|unaware)\b|n['’]t\b"
 _ASKED = "asked_person"
 _OTHER = "other_person"
@@ -30,15 +33,16 @@ class Reader(NamedTuple):
     """A reader of one kind of question."""
 
     name: str
-    sees: str
-    liking: np.ndarray  # how much it likes each option
-    # Above 0 where it takes the omniscient answer to be right, which is what versions differ in.
+    sees: str  # the part of the item that it uses, in words
+    liking: np.ndarray  # how much it likes each option, one number per row of the options
+    # Above 0 where it takes the omniscient answer to be right, below 0 where not; the versions of a
+    # question differ in this. None for readers that do not tell versions apart.
     version: np.ndarray | None = None
     is_blind: bool = False
 
 
 def readers_of(options: pd.DataFrame, by_lines: Mapping[str, pd.Series]) -> Iterator[Reader]:
-    """All readers of one kind of question. by_lines: what `versions_by_lines` gives."""
+    """Yield all readers of one kind of question. by_lines: what `versions_by_lines` returns."""
     yield from _blind_readers(options)
     if options["is_shown"].all():
         yield from _negation_readers(options)
@@ -49,7 +53,7 @@ def readers_of(options: pd.DataFrame, by_lines: Mapping[str, pd.Series]) -> Iter
 
 
 def _blind_readers(options: pd.DataFrame) -> Iterator[Reader]:
-    """Readers who see question and options only."""
+    """Yield the readers that see only question and options."""
     texts = options["text"]
     denies = _denies(texts)
     likings = {}
@@ -74,7 +78,9 @@ def _blind_readers(options: pd.DataFrame) -> Iterator[Reader]:
 
 
 def _negation_readers(options: pd.DataFrame) -> Iterator[Reader]:
-    """Readers who look for a negation in the last sentence, and two who look for shared words."""
+    """Yield readers that look for a negation in the last sentence, and two readers that count the
+    words which an option shares with the last sentence.
+    """
     sentences = options["sentences"]
     shared = _shared_words(options["text"], sentences.str[-1:])
     sees = "options, last sentence"
@@ -92,7 +98,9 @@ def _negation_readers(options: pd.DataFrame) -> Iterator[Reader]:
 
 
 def _sentence_readers(options: pd.DataFrame) -> Iterator[Reader]:
-    """Readers who tell the version from sentences, and answer accordingly."""
+    """Yield readers that tell from the story's sentences which version of a question they see, and
+    answer accordingly.
+    """
     questions = options.drop_duplicates("item_id").set_index("item_id")
     last = questions["sentences"].str[-1]
     number = questions["sentences"].str.len().map("sentences{}".format)
@@ -117,7 +125,7 @@ def _sentence_readers(options: pd.DataFrame) -> Iterator[Reader]:
     ]:
         version = _held_out_version(texts, questions, longest)
         turn = np.sign(version.loc[options["item_id"]].to_numpy())
-        # Which of two options goes with a version is learned, too.
+        # The reader also learns which of two options is right in which version.
         liking = _learned(sparse.csr_matrix((turn * leaning)[:, None]), options)
         yield Reader(name, sees, liking, turn)
 
@@ -125,12 +133,13 @@ def _sentence_readers(options: pd.DataFrame) -> Iterator[Reader]:
 def _conversation_readers(
     options: pd.DataFrame, by_lines: Mapping[str, pd.Series]
 ) -> Iterator[Reader]:
-    """Readers of conversations, which guess whether the person asked about knows the fact: by where
-    the fact stands, and where it asks about a person, by who speaks first, who speaks near the
-    fact, and the words of the lines near it.
+    """Yield the readers of conversations, which guess whether the person asked about knows the
+    fact. One goes by the place of the fact. If all questions ask about a person, others go by who
+    speaks first, by who speaks near the fact, and by the words of the lines near the fact.
     """
     denies = _denies(options["text"])  # 1 for an option that says that somebody does not know
-    # From which place on the fact stands in a conversation, at 50 places; learned for what denies.
+    # Whether the fact stands at or after each of 50 places in the conversation; the reader learns
+    # what that says of options that deny.
     stands_later = _place_of_fact(options)[:, None] >= np.arange(0, 1, 0.02)
     liking = _learned(sparse.csr_matrix(denies[:, None] * stands_later), options)
     yield Reader("place of the fact", "where the fact stands", liking)
@@ -138,7 +147,8 @@ def _conversation_readers(
         return
     first_speaker = [words_of(story)[0] for story in options["story"]]
     speaks_near = [_speaks_near(row) for row in options.to_dict("records")]
-    # 1 where the person is taken to know the fact, -1 where not: then what denies it is liked.
+    # 1 where the reader takes the person to know the fact, -1 where not: then it likes the options
+    # that deny the knowledge.
     knows = np.where(options["asked"] == first_speaker, -1.0, 1.0)
     yield Reader("who speaks first does not know", "first speaker", -denies * knows, knows)
     knows = np.where(speaks_near, 1.0, -1.0)
@@ -153,8 +163,9 @@ def _conversation_readers(
 # --- what readers see ----------------------------------------------------------------------------
 
 
-@lru_cache(1 << 14)  # the options of a question have one story
+@lru_cache(1 << 14)  # all options of a question have the same story
 def words_of(text: str) -> list[str]:
+    """The words of a text, in lower case and in order."""
     return re.findall(r"\w+", text.lower())
 
 
@@ -165,7 +176,9 @@ def speakers_of(conversation: str) -> frozenset[str]:
 
 
 def counts(texts: Sequence[str], longest: int = 1) -> sparse.csr_matrix:
-    """Which words each text has; longest: 2 for pairs of neighbouring words, too."""
+    """Which words each text has: 1 or 0, shape (texts, words). longest: 2 for pairs of neighbouring
+    words as well.
+    """
     vectorizer = CountVectorizer(
         binary=True, tokenizer=words_of, token_pattern=None, ngram_range=(1, longest)
     )
@@ -173,6 +186,7 @@ def counts(texts: Sequence[str], longest: int = 1) -> sparse.csr_matrix:
 
 
 def _denies(texts: pd.Series) -> np.ndarray:
+    """1 for each text that has a negation, 0 for others."""
     return texts.str.contains(_NO).to_numpy(float)
 
 
@@ -181,17 +195,18 @@ def _n_shared(text: str, sentence: str) -> int:
 
 
 def _shared_words(texts: Sequence[str], sentences: Sequence[list[str]]) -> np.ndarray:
-    """How many words each text shares with some sentences."""
+    """How many words each text shares with its sentences, given as one list for each text."""
     pairs = zip(texts, sentences, strict=True)
     return np.array([_n_shared(text, " ".join(parts)) for text, parts in pairs])
 
 
 def _leaning(options: pd.DataFrame) -> np.ndarray:
-    """Which option a reader takes who believes that everybody knows everything: 1, others -1.
+    """1 for the option that fits the belief that everybody knows everything, -1 for the other one;
+    0 where nothing below decides.
 
-    Where one option of each question denies something, it is the other one. Elsewhere it is the one
-    with new words in the sentence before the last; if that does not decide, the one that is named
-    last before the last sentence.
+    If each question has an option with a negation and one without, the one without fits. Otherwise
+    the option fits that has more new words in the sentence before the last (`_new_words`). If both
+    have as many, the one fits whose own words occur last before the last sentence.
     """
     item_ids = options["item_id"].to_numpy()
     denies = options["text"].str.contains(_NO)
@@ -209,8 +224,8 @@ def _leaning(options: pd.DataFrame) -> np.ndarray:
 
 
 def _new_words(options: pd.DataFrame) -> np.ndarray:
-    """How many words of its own each option has in the sentence before the last, less those that it
-    has in earlier sentences.
+    """For each option, how many of its own words (which no other option has) stand in the sentence
+    before the last, minus how many stand in earlier sentences.
     """
     own_words = options["own_words"]
     event = _shared_words(own_words, options["sentences"].str[-2:-1])
@@ -219,13 +234,17 @@ def _new_words(options: pd.DataFrame) -> np.ndarray:
 
 @lru_cache(1 << 14)
 def _people(story: str, asked: str) -> frozenset[str]:
-    """Names in a story: words with a capital letter that somewhere begin no sentence."""
+    """The names in a story, in lower case: `asked`, and words that have a capital letter at a place
+    where no sentence begins.
+    """
     names = re.findall(r"(?<![.!?:”\"\n])[ “\"(]([^\W\d_a-z]\w+)", story)
     return frozenset([asked, *(name.lower() for name in names)])
 
 
 def _with_roles(text: str, asked: str, people: Collection[str]) -> list[str]:
-    """The words of a text, in which names are roles: the person asked about, and others."""
+    """The words of a text, in which roles replace names: one role for the person asked about,
+    another for all other `people`.
+    """
     words = []
     for word in words_of(text):
         if word == asked:
@@ -238,7 +257,7 @@ def _with_roles(text: str, asked: str, people: Collection[str]) -> list[str]:
 
 
 def _tagged(words: Sequence[str]) -> str:
-    """Words, each with the role of the person who was named last before it."""
+    """The words as one text, each marked with the role of the person named last up to it."""
     role = "nobody"
     tagged = []
     for word in words:
@@ -249,19 +268,19 @@ def _tagged(words: Sequence[str]) -> str:
 
 
 def _nearest(fact: str, texts: Sequence[str]) -> int:
-    """The number of the text that has most words of a fact."""
+    """The index of the text that shares most words with a fact; the first one in a tie."""
     shared = [_n_shared(fact, text) for text in texts]
     return shared.index(max(shared))
 
 
 def _place_of_fact(options: pd.DataFrame) -> np.ndarray:
-    """Where in the story the sentence stands that has most words of the fact, from 0 to 1."""
+    """The place in the story, from 0 to 1, of the sentence that shares most words with the fact."""
     pairs = zip(options["fact"], options["sentences"], strict=True)
     return np.array([_nearest(fact, sentences) / len(sentences) for fact, sentences in pairs])
 
 
 def _speaks_near(question: Mapping) -> bool:
-    """Whether a person speaks from one line before the fact to two lines after it."""
+    """Whether the person asked about speaks between one line before the fact and two after it."""
     lines = question["story"].split("\n")
     fact_line = _nearest(question["fact"], lines)
     nearest_lines = lines[max(fact_line - 1, 0) : fact_line + 3]
@@ -269,8 +288,9 @@ def _speaks_near(question: Mapping) -> bool:
 
 
 def _lines_near(question: Mapping) -> str:
-    """The words of the line with the fact, of the last one before it and of the first one after it
-    that a person speaks or is named in; with roles for names, and marked by where they stand.
+    """The words of three lines as one text: the line with the fact, and the nearest line before and
+    after it in which the person asked about speaks or is named. Roles replace speakers' names, and
+    each word is marked with its line: "before", "fact" or "after".
     """
     asked = question["asked"]
     lines = question["story"].split("\n")
@@ -291,8 +311,9 @@ def _lines_near(question: Mapping) -> str:
 
 
 def versions_by_lines(options: pd.DataFrame) -> dict[str, pd.Series]:
-    """By reader, whether the person asked about knows a fact, by the lines near it; none where no
-    question has a fact. All kinds of question are learned from at once: it is the same in all.
+    """How far two readers take the person asked about to know the fact, judging by the lines near
+    it: by the reader's name, a number for each `item_id`, above 0 for knowing. They learn from all
+    kinds of question at once, as the task is the same in all. Empty if no question has a fact.
     """
     questions = options[(options["asked"] != "") & (options["fact"] != "")]
     if questions.empty:
@@ -306,13 +327,14 @@ def versions_by_lines(options: pd.DataFrame) -> dict[str, pd.Series]:
 
 
 def _held_out_version(texts: Sequence[str], questions: pd.DataFrame, longest: int) -> pd.Series:
-    """How far a logistic regression on words takes the omniscient answer to be right; questions on
-    which it is and on which it is not have the same weight.
+    """For each question, how far a logistic regression on the words of its text takes the
+    omniscient answer to be right: above 0 for right, 0 for all if too few groups are there to learn
+    from. Questions whose omniscient answer is right and those whose is wrong weigh the same in sum.
     """
     groups_of_side = questions[~questions["control"]].groupby("side")["group"].nunique()
     groups_of_fold = math.ceil(questions["group"].nunique() / FOLDS)
     if len(groups_of_side) < 2 or groups_of_side.min() <= groups_of_fold:
-        # One side might be missing among those that are learned from.
+        # The questions to learn from might all be on one side in some fold.
         return pd.Series(0.0, index=questions.index)
     size = questions.groupby(["control", "side"])["group"].transform("size")
     weight = len(questions) / 2 / size
@@ -322,8 +344,11 @@ def _held_out_version(texts: Sequence[str], questions: pd.DataFrame, longest: in
 
 
 def _learned(features: sparse.spmatrix, options: pd.DataFrame) -> np.ndarray:
-    """How far a logistic regression takes each option to be right, by how it differs from the
-    question's other ones, both sides of balanced accuracy having the same weight.
+    """How far a logistic regression takes each option to be right (above 0: right), judging by how
+    its features differ from the mean over the question's options. Questions whose omniscient answer
+    is right and those whose is wrong, the two sides of balanced accuracy, weigh the same in sum.
+
+    features: a row for each option.
     """
     codes = pd.factorize(options["item_id"])[0]
     of_item = sparse.csr_matrix((np.ones(len(options)), (np.arange(len(options)), codes)))
@@ -341,7 +366,9 @@ def _decision(
     rows: pd.DataFrame,
     weight: pd.Series,
 ) -> np.ndarray:
-    """What a regression that never learns from controls decides, above 0 for right."""
+    """The decision value of a regression for each row, above 0 for right. It learns from other
+    groups (`held_out`), and never from control questions.
+    """
     weight = weight.where(~rows["control"], 0).to_numpy()
     features = sparse.csr_matrix(features, dtype=float)
     return held_out(model, features, right, rows["group"], "decision_function", weight)
@@ -355,15 +382,19 @@ def held_out(
     method: str = "predict",
     weight: np.ndarray | None = None,
 ) -> np.ndarray:
-    """What a model says of each row that learned from other groups; 0 where there are none."""
+    """What a scikit-learn `model` predicts for each row when it has learned from other groups only
+    (cross-validation); 0 for all rows if there is just one group.
+
+    right: what to predict; method: the model's method that predicts; weight: of each row.
+    """
     if groups.nunique() < 2:
         return np.zeros(len(groups))
     right = right.to_numpy()
     folds = GroupKFold(min(FOLDS, groups.nunique())).split(right, groups=groups)
     results = []
     places = []
-    # Sums of long vectors by several threads take three times as long, and differ in last digits.
-    # Without checks of what it is given, scikit-learn is twice as fast.
+    # Several threads take three times as long to sum long vectors, and change the last digits.
+    # scikit-learn is twice as fast if it does not check its input.
     with threadpool_limits(1), config_context(assume_finite=True, skip_parameter_validation=True):
         for train, test in folds:
             weights = {} if weight is None else {"sample_weight": weight[train]}

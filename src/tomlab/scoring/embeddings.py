@@ -1,4 +1,6 @@
-"""Sentence embeddings through the OpenAI embeddings protocol, and near-duplicates by them."""
+"""Sentence embeddings from embedded encoders, sentence-transformers or OpenAI-compatible servers,
+and the near-duplicates that they show.
+"""
 
 import json
 import sqlite3
@@ -14,11 +16,11 @@ from tomlab.models.specs import EmbeddedModel, ModelSpec, OpenAIModel, SentenceE
 from tomlab.paths import DATA, RESPONSE_STORE
 
 _BATCH = 64
-# Vectors of embedded encoders are facts like answers: those that came with the data, a file for the
-# weights that made them (`keys` and `vectors`), and those that were embedded here.
+# Vectors of embedded encoders are kept, as answers are. `KEPT` has those that came with the data,
+# one file (`keys` and `vectors`) for each weights file; `VECTORS` has those computed here.
 KEPT = DATA / "vectors"
 VECTORS = RESPONSE_STORE.with_name("embeddings")
-# The default encoder, for scores that are asked for without the parameters of a run.
+# The default encoder, for callers of `score` who have no parameters of a run.
 _WEIGHTS = DATA / "models" / "all-minilm-l6-v2.q8_0.gguf"
 MINILM = EmbeddedModel.model_validate(
     {"name": "minilm", "provider": "embedded", "model": str(_WEIGHTS), "context": 512}
@@ -31,10 +33,12 @@ or leave these answers out: score(…, embedder=None)"""
 
 
 def beginnings(texts: Sequence[str], model: ModelSpec) -> dict[str, list[int]]:
-    """The tokens that an embedded encoder reads of each text that is too long for it, by text.
+    """The tokens that the encoder reads of each text that is too long for it, by text. Texts that
+    fit are left out.
 
-    As sentence-transformers cuts a text: the first of its tokens and the mark that ends it, as many
-    as the model's `context`. Servers cut or refuse long texts themselves, so theirs are none.
+    Texts are cut as sentence-transformers does: the first tokens and the token that ends the text,
+    as many as the model's `context` in all. Remote servers cut or refuse long texts themselves:
+    for them, the result is empty.
     """
     if isinstance(model, SentenceEncoder):
         from tomlab.models import sentence_encoders
@@ -42,14 +46,14 @@ def beginnings(texts: Sequence[str], model: ModelSpec) -> dict[str, list[int]]:
         return sentence_encoders.beginnings(texts, model)
     if not isinstance(model, EmbeddedModel):
         return {}
-    # A token stands for a byte at least, but for those few that frame a text.
+    # Each token stands for at least one byte, except for the few tokens that frame a text.
     long = [text for text in dict.fromkeys(texts) if len(text.encode()) + 4 > model.context]
     if not long:
         return {}
     import httpx
 
     cut = {}
-    server = _server(model)  # runs until it is dropped
+    server = _server(model)  # runs until the object is dropped
     with httpx.Client() as client:
         for text in long:
             body = {"content": text, "add_special": True}
@@ -61,9 +65,10 @@ def beginnings(texts: Sequence[str], model: ModelSpec) -> dict[str, list[int]]:
 
 
 def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
-    """One vector of length 1 a text, shape (texts, dimensions). An embedded encoder reads the
-    `beginnings` of long texts, and its vectors are kept (`VECTORS`). Errors: `InputError` for a
-    model that gives no embeddings, and for what it can't read.
+    """The vectors of texts, each scaled to length 1, shape (texts, dimensions). An embedded encoder
+    reads only the `beginnings` of long texts, and its vectors are kept in `VECTORS`. Errors:
+    `InputError` if there are no texts, the model gives no embeddings, its weights are missing, or
+    the request fails.
     """
     unique = list(dict.fromkeys(texts))
     if not unique:
@@ -87,7 +92,9 @@ def embed(texts: Sequence[str], model: ModelSpec) -> np.ndarray:
 
 
 def _stored(texts: Sequence[str], model: EmbeddedModel) -> list[np.ndarray]:
-    """The vector of each text: of the data, of an earlier call, or asked for and then kept."""
+    """The vector of each text from an embedded encoder: read from the data or from `VECTORS`, or
+    else computed and added to `VECTORS`. Errors: `InputError` if `VECTORS` can't be used.
+    """
     from diskcache import Cache
 
     from tomlab.models.embedded import digest, gguf_path
@@ -120,7 +127,9 @@ def _stored(texts: Sequence[str], model: EmbeddedModel) -> list[np.ndarray]:
 
 
 def _of_data(weights: str) -> dict[str, np.ndarray]:
-    """The vectors that came with the data, by key."""
+    """The vectors that came with the data, by key; `weights` is the beginning of the digest of the
+    weights file that made them. Empty if there are none.
+    """
     path = KEPT / f"{weights}.npz"
     if not path.exists():
         return {}
@@ -129,7 +138,7 @@ def _of_data(weights: str) -> dict[str, np.ndarray]:
 
 
 def keep() -> None:
-    """Add the vectors that were embedded here to those of the data, a file for each weights."""
+    """Add the vectors in `VECTORS` to those of the data: a file in `KEPT` for each weights file."""
     from diskcache import Cache
 
     KEPT.mkdir(exist_ok=True)
@@ -146,14 +155,14 @@ def keep() -> None:
 
 
 def _request(texts: Sequence[str | Sequence[int]], model: ModelSpec) -> np.ndarray:
-    """The vectors of texts, or of their tokens, by the encoder."""
-    import openai  # slow to import, and most who import this never embed
+    """Ask the encoder for vectors of texts, or of lists of tokens; shape (texts, dimensions)."""
+    import openai  # slow to import, and most users of this module never embed
 
     vectors = []
     try:
         with _client(model) as client:
             for start in range(0, len(texts), _BATCH):
-                # Raw: the client's own objects take half a second for a batch's numbers.
+                # The raw reply, as the client takes half a second to make objects of a batch.
                 reply = client.embeddings.with_raw_response.create(
                     model=model.model,
                     input=texts[start : start + _BATCH],
@@ -168,7 +177,9 @@ def _request(texts: Sequence[str | Sequence[int]], model: ModelSpec) -> np.ndarr
 
 @contextmanager
 def _client(model: ModelSpec) -> Iterator[Any]:
-    """The client of a server of embeddings; an engine of our own runs as long as this is open."""
+    """Open a client of the server that gives a model's embeddings. For an embedded encoder, the
+    server is started first and runs as long as the client is open.
+    """
     import openai
 
     from tomlab.models.openai import URL
@@ -196,8 +207,9 @@ def _server(model: EmbeddedModel):
 
 
 def near_duplicates(vectors: np.ndarray, threshold: float) -> list[tuple[int, int, float]]:
-    """For each row that is too like an earlier one: its index, the most alike earlier row's index
-    and their cosine. Rows already found to be duplicates stand for nothing.
+    """For each row whose cosine to an earlier row is at least `threshold`: its index, the index of
+    the most similar earlier row, and their cosine. Rows are not compared with earlier rows that
+    were found to be duplicates themselves. vectors: of length 1, one per row.
     """
     cosines = vectors @ vectors.T
     distinct = [0]
@@ -213,7 +225,7 @@ def near_duplicates(vectors: np.ndarray, threshold: float) -> list[tuple[int, in
 
 
 def nearest_cosines(vectors: np.ndarray) -> np.ndarray:
-    """For each row, the cosine to the most similar other row; nan for a row without others."""
+    """For each row, the cosine to the most similar other row; nan if there is only one row."""
     cosines = vectors @ vectors.T
     np.fill_diagonal(cosines, np.nan if len(vectors) == 1 else -1)
     return cosines.max(axis=1)

@@ -1,7 +1,8 @@
-"""The ledger of keys: whether the keyed answers of released items are right, as readers judged.
+"""The ledger of keys: whether the answers that released items call right (their keys) are right, as
+judged by people or models who read them.
 
-`data/published/<benchmark>/ledger.csv` has a row an item; docs/data.md explains its columns. It
-changes no item and no verdict: numbers are shown twice, as released and as corrected.
+`data/published/<benchmark>/ledger.csv` has one row per item; docs/data.md explains its columns. The
+ledger changes no item and no verdict: numbers are shown twice, as released and as corrected.
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from tomlab.records import files
 WRONG = "wrong"
 DOUBTFUL = "doubtful"
 FOUND_BY = ("consensus of models", "tracker", "reader", "events")
-METRIC = ["benchmark", "model", "method", "metric", "condition"]  # what names a metric
+METRIC = ["benchmark", "model", "method", "metric", "condition"]  # identifies a metric
 FORM = pa.DataFrameSchema(
     {
         "item": files.text(r"\d+/\S+", "its row, counted from 0, a slash and its question"),
@@ -34,8 +35,8 @@ FORM = pa.DataFrameSchema(
 
 
 def read(benchmark: str, folder: Path = PUBLISHED) -> pd.DataFrame:
-    """The ledger of a benchmark, without rows where it has none. Errors: `InputError` with all rows
-    and fields at fault.
+    """The ledger of a benchmark, with the columns of `FORM`; no rows if there is no file. Errors:
+    `InputError` that names all rows and fields at fault.
     """
     path = Path(folder) / benchmark / "ledger.csv"
     if not path.is_file():
@@ -44,16 +45,17 @@ def read(benchmark: str, folder: Path = PUBLISHED) -> pd.DataFrame:
 
 
 def fingerprint(item: Mapping) -> str:
-    """Tells an item by all that it says: story, question, right answer, and options in any order.
+    """12 hexadecimal digits that identify an item by its story, question, right answer, and options
+    in any order.
 
-    If somebody changed any of these, such as the key, the released item's entry is not about it.
+    If any of these is changed, such as the key, the ledger's entry no longer matches the item.
     """
     texts = [item["story"], item["question"], item["answer"], *sorted(item["choices"])]
     return sha256("\n".join(texts).encode()).hexdigest()[:12]
 
 
 def about(items: pd.DataFrame, entries: pd.DataFrame) -> pd.DataFrame:
-    """The entries that are about some of the items, with `item_id` and `n_options`."""
+    """The ledger entries that match one of the items, with the item's `item_id` and `n_options`."""
     fingerprints = [fingerprint(item) for item in items.to_dict("records")]
     n_options = items["choices"].map(len)
     texts = items[["item_id"]].assign(text=fingerprints, n_options=n_options)
@@ -61,10 +63,11 @@ def about(items: pd.DataFrame, entries: pd.DataFrame) -> pd.DataFrame:
 
 
 def corrected(scores: pd.DataFrame, entries: pd.DataFrame, *verdicts: str) -> pd.DataFrame:
-    """Scores as they are if the keys with some verdicts, by default the wrong ones, are exchanged.
+    """The scores table as it would be if keys that the ledger calls wrong were corrected.
 
-    entries: of `about`. Right and wrong change places on items with two options; an unreadable
-    answer stays one. `by_released_rule`, which says what the released code would count, stays, too.
+    entries: of `about`; verdicts: the ledger's verdicts whose keys are corrected, by default only
+    `WRONG`. On such items with two options, "correct" and "wrong" change places. Unreadable answers
+    stay unreadable, and `by_released_rule`, which the released code would count, stays as it is.
     """
     is_wrong_key = entries["verdict"].isin(verdicts or [WRONG]) & entries["n_options"].eq(2)
     flips = scores["item_id"].isin(entries.loc[is_wrong_key, "item_id"])
@@ -78,9 +81,10 @@ def corrected(scores: pd.DataFrame, entries: pd.DataFrame, *verdicts: str) -> pd
 def moved(
     released: pd.DataFrame, corrected: pd.DataFrame, names: list[str] = METRIC
 ) -> pd.DataFrame:
-    """The rows of two tables of metrics whose values differ; `keys` says "released" or "corrected".
+    """The rows of two metrics tables whose values differ between them. The column `keys` says which
+    table a row comes from, "released" or "corrected".
 
-    names: the columns that name a metric.
+    names: the columns that identify a metric in both tables.
     """
     rows = pd.concat({"released": released, "corrected": corrected}, names=["keys", None])
     rows = rows.reset_index("keys").reset_index(drop=True)

@@ -1,13 +1,13 @@
-"""Letters of options in one form: whatever is wrapped round a letter, it becomes "(B)".
+"""Bring the letters of options into one form: "(B)", whatever stands round a letter in an answer.
 
-A letter is only taken for an option's where it can be nothing else: in "$\\boxed{B}$", "**B**",
+A letter is only changed where it can mean nothing but an option: in "$\\boxed{B}$", "**B**",
 "b)", "option B", "I choose B" or "B is correct", but not in "plan B", "a bag" or "A person".
 """
 
 import re
 import unicodedata
 
-# Letters in circles and squares that have no plain form in Unicode's tables, by the first of each.
+# Letters in circles and squares, by code point: A to D from the first letter of each alphabet.
 _ENCLOSED = {
     first + number: f"({letter})"
     for first in (0x24B6, 0x24D0, 0x1F130, 0x1F150, 0x1F170)
@@ -19,7 +19,8 @@ _TYPOGRAPHY = str.maketrans("“”„«»「」『』‘’【】〔〕", '""""
 def in_brackets(text: str, has_colon: bool = True) -> str:
     """`text` with each letter of an option as "(A)", "(B)", …, without emphasis.
 
-    has_colon: whether "A: …" at the beginning of a line is a letter; it may stand for "answer:".
+    has_colon: whether "A" in "A: …" at the beginning of a line is an option's letter; it may also
+    stand for "answer:".
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(_ENCLOSED)).translate(_TYPOGRAPHY)
@@ -36,7 +37,7 @@ def in_brackets(text: str, has_colon: bool = True) -> str:
 
 
 def _bracketed(match: re.Match) -> str:
-    """The letter of a match in brackets, behind the words that made it one."""
+    """The replacement of a match: its group "keep", if it has one, and the letter in brackets."""
     words = match.groupdict().get("keep") or ""
     return f"{words}({match['key'].upper()})"
 
@@ -60,6 +61,7 @@ _HALF_CLOSED = re.compile(r"(?<![\w(])(?P<key>[A-Da-d])\s?\)")
 
 
 def _of_half_bracket(match: re.Match) -> str:
+    """The letter of "b)" in brackets; unchanged if the bracket closes one that opened earlier."""
     beginning = match.string[max(0, match.start() - 200) : match.start()]
     if beginning.rfind("(") > beginning.rfind(")"):
         return match[0]  # "(plan B)"
@@ -75,7 +77,7 @@ _BEHIND = (
 _LEADS_LINE = re.compile(rf"{_LINE}(?={_BEHIND}|:(?!\w|\s*\([A-Da-d]\)))")
 _LEADS_LINE_WITHOUT_COLON = re.compile(rf"{_LINE}(?={_BEHIND})")
 
-# A letter by itself. A small "a" may be an article, and must end a line.
+# A letter by itself. A small "a" may be an article, so it counts only at the end of a line.
 _LETTER = r"(?P<key>[A-Db-d]|a(?=[.)!\"']+\s*(?:\n|\Z)))(?!\.\w)(?![\w'-])"
 _BARE = re.compile(rf"(?<![\w'(-]){_LETTER}")
 _ENDS = (
@@ -127,7 +129,9 @@ _CHOICES = frozenset(["option", "choice", "letter", "selection", "pick", "verdic
 
 
 def _without_tags(match: re.Match) -> str:
-    """What stands between a pair of tags; behind "answer:" if the tag names it a choice."""
+    """The text between a pair of tags, after "answer:" if the tag's name is one of `_CHOICES`. If
+    the text is only a letter, the letter is put in brackets.
+    """
     if match["name"].lower() in _CHOICES:
         return f"\nanswer: {_LETTER_ALONE.sub(_IN_BRACKETS, match['content'])}\n"
     return _LETTER_ALONE.sub(_IN_BRACKETS, match["content"])
@@ -140,7 +144,7 @@ _BOXED = re.compile(r"(?P<not>\bnot\s+)?\\(?:boxed|fbox|framebox)\s*\{?\s*(?P<co
 
 
 def _without_latex(text: str) -> str:
-    """`text` without LaTeX's marks; what is boxed stands behind "answer:"."""
+    """`text` without LaTeX's commands; the content of a box is put after "answer:"."""
     text = re.sub(r"\$+|\\[()\[\]]|\\[,;! ]", " ", text)
     for _ in range(3):  # "\text{\textbf{B}}"
         text = _STYLED.sub(r"\1", text)
@@ -148,11 +152,13 @@ def _without_latex(text: str) -> str:
 
 
 def _of_box(match: re.Match) -> str:
+    """The content of a box after "answer:", or after "not" where "not" stands before the box."""
     content = _LETTER_ALONE.sub(_IN_BRACKETS, match["content"].strip())
     return f"not {content}" if match["not"] else f"\nanswer: {content}\n"
 
 
-# What is done one after the other, where a text has one of the signs.
+# Replacements, made in this order: the signs, one of which a text must have for the replacement to
+# be tried, the pattern, and what replaces its matches.
 _STEPS = (
     (["</"], _TAGS, _without_tags),
     (["~~"], _STRUCK, " "),
