@@ -1,19 +1,22 @@
 """Which of the options (A), (B), … an answer names: one reading of letters for all benchmarks.
 
-What is no answer goes first: thinking (`visible`) and what follows a question of the model's own
-(`run_on`). Then every letter is put into brackets (`letters`), and these rules are tried in turn:
+A key is the letter of an option. First, all that is no answer is removed: thinking (`visible`), and
+what follows if the model goes on with a question of its own (`run_on`). Then every letter is put
+into brackets (`letters`), and these rules are tried in turn:
 
-1. The last "answer is", "answer:", "correct option is", "I choose" … that names a key opens the
-   answer. Behind an "if" or "at first sight" it opens nothing; "is not (A)" opens nothing either.
-   In cut-off text that a key leads, the first one opens it: the token limit decided what comes
-   last.
-2. A key that leads the answer settles it, unless it leads a question, a denial or a list.
+1. An announcement is "answer is", "answer:", "correct option is", "I choose" … followed by a key.
+   The text after the last announcement is the answer. An announcement does not count after "if" or
+   "at first sight", nor if it denies the key ("is not (A)"). In cut-off text that begins with a
+   key, the first announcement counts, because the token limit decided which one is last.
+2. If the answer begins with a key, that is its choice, unless the key begins a question, a denial
+   or a list.
 3. Otherwise the answer must name exactly one key that it neither denies nor asks about, or have
    one key alone on its last line, or call exactly one key correct.
 
-Chain of thought needs the first rule, a bare key or one on its last line. What was cut off needs a
-leading key; cut-off chain of thought needs "Therefore, the answer is" as well. Where an answer is
-taken back ("Wait, …") and another key follows, nothing is read.
+Chain of thought is only read by an announcement, if it is nothing but a key, or by a key alone on
+its last line. A cut-off answer must begin with a key; cut-off chain of thought must do so after
+"Therefore, the answer is". If the model takes an answer back ("Wait, …") and then names another
+key, the answer is unreadable.
 """
 
 import re
@@ -30,8 +33,10 @@ KEYS = "ABCD"
 def read_answer(
     text: str, finish_reason: str, cot: bool, chooser: Callable[..., Reading] | None = None
 ) -> Reading:
-    """How one answer is read. text: all of it; cot: it was to reason first; chooser: in the place
-    of `choose`, for a benchmark whose answers open in a way of their own.
+    """The reading of one answer: the key that it names, or why there is none.
+
+    text: the whole response; cot: whether the model was asked to reason first; chooser: takes the
+    place of `choose`, for a benchmark whose answers begin in a way of their own.
     """
     if chooser is None:
         chooser = choose
@@ -54,9 +59,11 @@ def read_answer(
 def choose(
     answer: str, cut_off: bool, cot: bool, keys: str = KEYS, has_colon: bool = True
 ) -> Reading:
-    """What an answer chooses, "unparsed" if nothing. answer: what is visible of it, to its end;
-    keys: of the options that there may be; has_colon: whether "A:" names one (it may stand for
-    "answer:").
+    """The reading of an answer's text: "answered" with a key of `keys`, or "unparsed".
+
+    answer: the response without thinking and questions of the model's own; cut_off: whether the
+    token limit ended it; cot: whether the model was asked to reason first; keys: the letters of the
+    options; has_colon: whether "A:" names an option (it may also stand for "answer:").
     """
     reading = _choice(in_brackets(answer, has_colon), cut_off, cot)
     if reading.key is not None and reading.key not in keys:
@@ -65,7 +72,7 @@ def choose(
 
 
 def leading(answer: str, keys: str = KEYS, has_colon: bool = True) -> Reading:
-    """The key that leads an answer and settles it, wherever else it names one."""
+    """The reading of an answer by the key that it begins with, whatever keys it names later."""
     text = in_brackets(answer, has_colon)
     key = _leading_key(text, cut_off=False)
     if key is None or key not in keys:
@@ -74,10 +81,11 @@ def leading(answer: str, keys: str = KEYS, has_colon: bool = True) -> Reading:
 
 
 def keys_in(answer: str, keys: str = KEYS, has_colon: bool = True) -> set[str]:
-    """All keys that an answer names, whatever it says of them."""
+    """All keys that an answer names, also those that it denies."""
     return set(re.findall(_KEY, in_brackets(answer, has_colon))).intersection(keys)
 
 
+# Rules in words, as they stand in a `Reading`.
 LEADS = "leads with the key"
 LAST_LINE = "its last line is the key"
 TAKEN_BACK = "takes its answer back"
@@ -88,7 +96,7 @@ def _unread(rule: str) -> Reading:
 
 
 def _choice(text: str, cut_off: bool, cot: bool) -> Reading:
-    """What a text chooses whose letters stand in brackets."""
+    """The reading of a text in which the letters already stand in brackets."""
     announced = _announced(text, _CLOSING if cot and cut_off else _OPENING)
     if announced:
         is_led = cut_off and not cot and _leading_key(text) is not None
@@ -99,7 +107,7 @@ def _choice(text: str, cut_off: bool, cot: bool) -> Reading:
 
 
 def _announced_choice(answer: str, cut_off: bool) -> Reading:
-    """What the text behind an announcement chooses."""
+    """The reading of the text after an announcement."""
     where = 'behind "answer is" or the like'
     key = _leading_key(answer, cut_off)
     if key is not None:
@@ -111,7 +119,7 @@ def _announced_choice(answer: str, cut_off: bool) -> Reading:
 
 
 def _plain_choice(text: str, cut_off: bool) -> Reading:
-    """What a text without an announcement chooses."""
+    """The reading of a text without an announcement."""
     key = _leading_key(text, cut_off)
     if key is not None:
         return _unless_taken_back(text, key, LEADS)
@@ -129,6 +137,7 @@ def _plain_choice(text: str, cut_off: bool) -> Reading:
 
 
 def _unless_taken_back(answer: str, key: str, rule: str) -> Reading:
+    """The reading "answered" with a key, or "unparsed" if the answer takes it back."""
     if _is_taken_back(answer, key):
         return _unread(TAKEN_BACK)
     return Reading("answered", key, rule)
@@ -139,7 +148,9 @@ def _no_choice(keys: set[str]) -> str:
 
 
 def _bare(text: str, cut_off: bool) -> Reading:
-    """Of chain of thought in which nothing announces the answer: a bare key, or the last line."""
+    """The reading of chain of thought without an announcement: the key that is all of the text, or
+    stands alone on its last line.
+    """
     if not cut_off:
         alone = _ALONE.fullmatch(text)
         if alone:
@@ -160,7 +171,7 @@ _LEAD_IN = (
 )
 _FIRST = re.compile(rf"[\s\"'\[#>•:=-]*{_LEAD_IN}{_KEY}", re.IGNORECASE)
 _FIRST_ALONE = re.compile(rf"[\s\"'\[#>•:=-]*{_KEY}")
-# What follows a key that chooses nothing yet:
+# Words after a key that show that it is no choice yet:
 _GOES_ON = re.compile(
     r"""(?ix) \s*\?                                                 # "(A)? No, …"
     | [^\w\n.:;!]*(?:is|was|would|can|could)(?:n['’]?t)?\b         # "(A) is wrong", "(A) wouldn't"
@@ -180,7 +191,9 @@ _BESIDE = re.compile(rf"[^\w\n]*{_KEY}|\W*{_KEY}\W*\Z")
 
 
 def _leading_key(answer: str, cut_off: bool = True) -> str | None:
-    """The key that leads an answer, unless another leads its next line, as in a list of options."""
+    """The key that an answer begins with and chooses; None if there is none, or if the next line
+    begins with another key, as in a list of options.
+    """
     alone = _ALONE.fullmatch(answer)
     if alone:
         return None if re.search(rf"{_KEY}\s*\?", answer) else alone[1]
@@ -193,7 +206,7 @@ def _leading_key(answer: str, cut_off: bool = True) -> str | None:
 
 
 def _led(text: str, cut_off: bool) -> tuple[str | None, str]:
-    """The key that a text leads with and chooses, None if none does, and what follows it."""
+    """The key that a text begins with and chooses, and the text after it; None and "" if none."""
     lead = _FIRST_ALONE.match(text) or _FIRST.match(text)
     if not lead:
         return None, ""
@@ -209,6 +222,7 @@ def _led(text: str, cut_off: bool) -> tuple[str | None, str]:
     return key, remainder
 
 
+# How an answer denies a key, or asks about it.
 _NOT = r"(?i:\b(?:not|neither|nor|rather than|instead of|over|except)|n['’]t)"
 _OPTION = r"(?:\s+(?i:the|option|answer|choice))*\s+"
 _NEGATED = r"(?i:\w*n['’]t|cannot|(?:is|was|does|would|can)\s+not)"
@@ -235,7 +249,9 @@ def _named(answer: str) -> set[str]:
 
 
 def _singled_out(text: str) -> tuple[str | None, str]:
-    """Of a text that names several keys: the one alone on its last line, or called correct."""
+    """For a text that does not name exactly one key: the key alone on its last line, or the only
+    one that it calls correct, and the rule in words; None and "" if neither applies.
+    """
     key = _last_line(text)
     if key:
         return key, LAST_LINE
@@ -257,7 +273,7 @@ def _last_line(text: str) -> str | None:
     if alone is None or "?" in last or not lines:
         return None
     if not above.endswith("\n") and _FIRST.match(lines[-1]):
-        return None  # the last of a list
+        return None  # the last line of a list of options
     if any(_ALONE.fullmatch(line) for line in lines):
         return None
     return alone[1]
@@ -273,7 +289,8 @@ _CHOOSE = (
     r"(?:choose|chose|pick|picked|select|selected|go with|going with|opt for|settle on|vote for"
     r"|conclude(?: that)?(?: it is)?|say)"
 ).replace(" ", r"\ ")
-# "This answer is …" argues, "the other answer is …" names the one that is not chosen.
+# Words before "answer" that make it no announcement: "this answer is …" argues, "the other answer
+# is …" names the option that is not chosen.
 _ARGUING = [
     "this",
     "that",
@@ -296,10 +313,10 @@ _OPENING = re.compile(
     | \b(?:wait|actually|correction|no)[,:.]+\s+(?:it(?:'s|\ is)\s+|option\s+)*(?={_KEY})
     """
 )
-# What chain of thought is asked to close with; in what was cut off, nothing else opens an answer.
+# How chain of thought is asked to end; if it was cut off, nothing else counts as an announcement.
 _CLOSING = re.compile(r"(?i)therefore\W+the (?:\w+ )?(?:answer|option|choice)\s+is\b\s*:?")
 _WOULD_BE = re.compile(rf"(?i){_NOT_CHOSEN}\banswer{_ABOUT}\s+(?:would|should|must) be\b\s*:?")
-# What makes an announcement one in passing, before it in its sentence or behind it.
+# Words that make an announcement one in passing, which does not count, before or after it.
 _PASSING = re.compile(
     r"\b(?:if|unless|suppose|supposing|assuming|initially|tempting|at first"
     r"|first (?:sight|glance|thought)"
@@ -311,14 +328,16 @@ _CLAUSE = re.compile(r"[.!?\n;]|\b(?:but|however)\b")
 
 
 def _announced(text: str, opening: re.Pattern) -> list[str]:
-    """The text behind each announcement that names a key, up to the next announcement."""
+    """The text after each announcement that names a key, up to the next announcement. "The answer
+    would be" only announces where nothing else does.
+    """
     answers = _behind(text, opening)
     if answers or opening is _CLOSING or " be" not in text:
         return answers
     return [answer for answer in _behind(text, _WOULD_BE) if not _PASSING.search(answer)]
 
 
-# The patterns are slow, most answers short: they are only looked at where one of these words is.
+# The patterns of announcements are slow: they are only tried on texts that have one of these words.
 _ANNOUNCING = (
     "answer", "option", "choice", "select", "verdict", "letter", "alternative", "response",
     "pick", "choose", "i'd ", "i'll ", "i say", "would say", "opt for", "settle on", "vote",
@@ -333,6 +352,9 @@ def _has_word(text: str, words: Iterable[str]) -> bool:
 
 
 def _behind(text: str, opening: re.Pattern) -> list[str]:
+    """The text after each match of `opening`, up to the next one, if it names a key and the match
+    is not in passing.
+    """
     if not _has_word(text, _ANNOUNCING):
         return []
     matches = list(opening.finditer(text))
@@ -347,7 +369,7 @@ def _behind(text: str, opening: re.Pattern) -> list[str]:
 
 
 def _has_passing(text: str) -> bool:
-    """Whether something is called the answer in passing: "If she knew, the answer is (A)"."""
+    """Whether a text has an announcement in passing: "If she knew, the answer is (A)"."""
     if not _has_word(text, _ANNOUNCING):
         return False
     for match in [*_OPENING.finditer(text), *_WOULD_BE.finditer(text)]:
@@ -357,12 +379,13 @@ def _has_passing(text: str) -> bool:
 
 
 def _is_in_passing(text: str, position: int) -> bool:
-    """Whether what stands before an announcement, in its clause, makes it no answer."""
+    """Whether words before an announcement, in the same clause, make it one in passing."""
     beginning = _FORCED.sub("", text[max(0, position - 300) : position])
     clause = _CLAUSE.split(beginning)[-1]
     return _PASSING.search(clause) is not None
 
 
+# Parts of words, one of which every match of `_CORRECTION` has: without one, it is not tried.
 _CORRECTING = [
     "wait",
     "actual",
@@ -383,7 +406,7 @@ _CORRECTION = re.compile(
 
 
 def _is_taken_back(answer: str, key: str) -> bool:
-    """Whether an answer goes on with "wait", "actually" … and another key."""
+    """Whether an answer goes on with "wait", "actually" … and a key other than `key`."""
     if not _has_word(answer, _CORRECTING):
         return False
     corrected = [match[1] for match in _CORRECTION.finditer(_DENIED.sub("", answer))]

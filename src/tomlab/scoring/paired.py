@@ -1,7 +1,7 @@
 """Differences between two models on one method, or two methods of one model, on the same units.
 
-Only units that both sides have count: answers, or question sets, stories, templates for set-level
-metrics. Intervals are those of `scoring.stats`, over whole groups.
+A unit is an answer or, for set-level metrics, a question set, story or template. Only units that
+both sides have are compared. Intervals are those of `scoring.stats`, over whole groups.
 """
 
 from collections import defaultdict
@@ -17,14 +17,14 @@ from tomlab.scoring import stats
 from tomlab.scoring.series import Measure, Measures, Series, Statistic
 
 LEVEL = 0.05
-_LEAST = 1e-6  # the smallest p that is looked for
-_UNEQUAL = 1e-12  # more than rounding
+_LEAST = 1e-6  # the smallest p that is reported
+_UNEQUAL = 1e-12  # a gap above this is more than a rounding error
 _COLUMNS = ["benchmark", "metric", "condition", "varies", "same", "a", "b"]
 _COLUMNS += ["difference", "ci_low", "ci_high", "ci_method", "p"]
 _COLUMNS += ["n", "n_groups", "n_discordant", "n_left_out", "p_holm"]
 
 Side = tuple[str, str]  # model, method
-IntervalAt = Callable[[float], stats.Interval]  # the interval of a confidence
+IntervalAt = Callable[[float], stats.Interval]  # the interval for a confidence, such as .95
 
 
 def differences(
@@ -33,14 +33,17 @@ def differences(
     cells: Collection[str | tuple[str, str]] | None = None,
     references: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """a - b for every two models on each method, and for each method less each of `references`.
+    """Each metric's differences a - b: between every two models on each method, and for each model
+    between each method and each of the methods `references`.
 
-    measures: what the benchmark's `series` yields; cells: metrics, or pairs of metric and
-    condition, all if not given. A row a difference: `varies` says what a and b are, `same` the
-    method or model that they share; n, n_groups: units that both have and their groups; n_left_out:
-    units that one has; n_discordant: groups whose sums differ; p: of no difference, see
-    `p_of_interval`; p_holm: Holm's (1979), among those of one metric and condition that share a
-    method or model. Where the metric is not defined on common units, there is no row.
+    measures: what the benchmark's `series` yields; cells: the metrics, or pairs of metric and
+    condition, to compare; all if not given. The result has one row per difference. varies: whether
+    a and b are names of a "model" or a "method"; same: the method or model that they share; n: how
+    many units both have; n_groups: how many groups these are in; n_left_out: how many units only
+    one of them has; n_discordant: in how many groups their sums differ; p: the p-value of the
+    hypothesis that there is no difference, see `p_of_interval`; p_holm: p with Holm's correction
+    (1979) over the rows that have the same metric, condition, `varies` and `same`. A difference has
+    no row if its metric is not defined on the common units.
     """
     by_cell: dict[tuple[str, str], dict[Side, Measure]] = defaultdict(dict)
     for model, method, measure in measures:
@@ -63,21 +66,23 @@ def differences(
 
 
 def holm(p: pd.Series) -> pd.Series:
-    """As statsmodels' `multipletests`, which takes seconds to import."""
+    """p-values with Holm's correction; nan stays nan and is not counted. They equal those of
+    statsmodels' `multipletests`, which takes seconds to import.
+    """
     rising = p.dropna().sort_values()
     corrected = (rising * np.arange(len(rising), 0, -1)).cummax().clip(upper=1)
     return corrected.reindex(p.index)
 
 
 def sides(varies: str, same: str, a: str, b: str) -> tuple[Side, Side]:
-    """Model and method of a and of b, as a row of `differences` names them."""
+    """The pairs (model, method) of a and of b, from these columns of a row of `differences`."""
     if varies == "model":
         return (a, same), (b, same)
     return (same, a), (same, b)
 
 
 def _pairs(sides: list[Side], references: Sequence[str]) -> list[dict[str, str]]:
-    """What varies, what both share, a and b."""
+    """The pairs of sides to compare, as the columns varies, same, a and b of `differences`."""
     by_method = defaultdict(list)
     by_model = defaultdict(list)
     for model, method in sides:
@@ -92,21 +97,24 @@ def _pairs(sides: list[Side], references: Sequence[str]) -> list[dict[str, str]]
             if reference not in methods:
                 continue
             for method in methods:
-                # What is asked by likelihood is no intervention on what is generated.
+                # Scoring options by likelihood is no intervention on how answers are generated.
                 if method not in references and not method.endswith(LIKELIHOOD):
                     pairs.append({"varies": "method", "same": model, "a": method, "b": reference})
     return pairs
 
 
 def difference(a: Measure, b: Measure, margin: float = 0.0) -> dict | None:
-    """a - b on the units that both have, as the numbers of a row of `differences`; None without.
-    The p is of a difference of `margin`. Where there is no interval, as a label or a right answer
-    is in too few groups, there is no p.
+    """a - b on the units that both have, as the numbers of a row of `differences`; None if they
+    have no units in common, or the metric is not defined on these.
 
-    A mean of bounded values, or of kinds' means, has the interval of unit differences
-    (`cluster_interval`, `balanced_interval`). Where units have several values, as a story has
-    beliefs, that is of two shares (`linear_interval`). All else has that of the two sides' sums
-    side by side (`cluster_statistic`).
+    The p-value tests the hypothesis that the difference equals `margin`. It is nan where there is
+    no interval, because a label or right answers occur in too few groups.
+
+    If a metric is a mean of bounded values, or of kinds' means of these, and each unit has one
+    value, its interval is that of the differences by unit (`interval_of_sums`,
+    `balanced_interval`). If units have several values, as a story has several beliefs, and these
+    are shares, the interval is that of a difference between two shares (`linear_interval`). Any
+    other metric is computed for each side, and the interval is that of `cluster_statistic`.
     """
     statistic_a = _as_statistic(a)
     statistic_b = _as_statistic(b)
@@ -118,7 +126,7 @@ def difference(a: Measure, b: Measure, margin: float = 0.0) -> dict | None:
     rows_a = statistic_a.rows.loc[common]
     rows_b = statistic_b.rows.loc[common]
     sums_a = statistic_a.sums(rows_a).fillna(0.0)
-    # The same units are of the same groups.
+    # Both sides have the same groups, as they have the same units.
     sums_b = statistic_b.sums(rows_b).reindex_like(sums_a).fillna(0.0)
     sums = [sums_a, sums_b]
     low, high = a.bounds if isinstance(a, Series) else stats.SHARE
@@ -150,7 +158,7 @@ def difference(a: Measure, b: Measure, margin: float = 0.0) -> dict | None:
 
 
 def _as_statistic(measure: Measure) -> Statistic:
-    """A mean as the statistic of sums that it is."""
+    """The measure itself if it is a `Statistic`; a mean as a ratio of sums and counts by group."""
     if isinstance(measure, Statistic):
         return measure
     values = {"value": measure.values.to_numpy(float), "group": measure.groups.to_numpy()}
@@ -167,7 +175,9 @@ def _sums_of_values(rows: pd.DataFrame) -> pd.DataFrame:
 def _interval_of_moves(
     side: Series, rows: pd.DataFrame, moves: pd.Series, confidence: float
 ) -> stats.Interval:
-    """The interval of the differences by unit, as a share of the greatest possible one."""
+    """The interval of the mean of `moves`: a's value minus b's by unit, divided by the greatest
+    difference that the metric's bounds allow. side: a; rows: the values of a.
+    """
     bounds = stats.DIFFERENCE
     if side.kinds is None:
         sums = stats.group_sums(moves, rows["group"], bounds)
@@ -185,12 +195,17 @@ def _interval_of_moves(
 def _interval_of_two_shares(
     sums: Sequence[pd.DataFrame], n: int, confidence: float
 ) -> stats.Interval:
+    """The interval of the difference between two shares. sums: of each side, by group."""
     return stats.linear_interval(sums, (1, -1), n=n, confidence=confidence)
 
 
 def _interval_side_by_side(
     side: Statistic, sums: Sequence[pd.DataFrame], n: int, width: float, confidence: float
 ) -> stats.Interval:
+    """The interval of the difference between the two sides' statistics, for any statistic.
+
+    side: has the statistic; sums: of each side, by group; n: units; width: the greatest difference.
+    """
     n_columns = sums[0].shape[1]
 
     def gap(counts: np.ndarray) -> np.ndarray:
@@ -204,14 +219,17 @@ def _interval_side_by_side(
 
 
 def p_of_interval(interval_at: IntervalAt, margin: float = 0.0) -> float:
-    """The two-sided p of a difference of `margin`: 1 less the confidence at which the interval
-    reaches it, so that p and interval can't contradict each other: p is below .05 exactly where the
-    interval of 95 % leaves it out. No less than a millionth; nan where there is no interval.
+    """The two-sided p-value of the hypothesis that the difference equals `margin`; at least a
+    millionth, nan where there is no interval.
+
+    It is 1 minus the confidence at which the interval just reaches `margin`. So p and interval
+    can't contradict each other: p is below .05 exactly if the 95 % interval does not include
+    `margin`.
     """
     from scipy.optimize import brentq
 
     def distance(p: float) -> float:
-        """How far the interval stays away from `margin`, below 0 if it includes it."""
+        """How far the interval for p stays away from `margin`; below 0 if it includes `margin`."""
         with np.errstate(over="ignore"):
             interval = interval_at(1 - p)
         if interval.value > margin:
@@ -221,7 +239,7 @@ def p_of_interval(interval_at: IntervalAt, margin: float = 0.0) -> float:
     distance_at_level = distance(LEVEL)
     if np.isnan(distance_at_level):
         return np.nan
-    # The root is only found to five digits, and may lie that near to .05.
+    # The root is only found to five digits, and so might come out on the wrong side of .05.
     if distance_at_level > 0:
         if distance(_LEAST) > 0:
             return _LEAST

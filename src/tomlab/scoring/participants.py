@@ -1,5 +1,5 @@
-"""People's answers to items: the form they stand in, and the responses that a benchmark scores by
-the rules for a model's answers.
+"""People's answers to items: read from a form, and turned into responses that a benchmark scores by
+the same rules as a model's answers.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -12,16 +12,16 @@ from tomlab.records import files
 from tomlab.records.asked import options_of
 from tomlab.scoring.choices import key_of
 
-MODEL = "people"  # what stands in the place of a model's name
-FAILED = "no"  # in the column `passed`
+MODEL = "people"  # stands in the column `model`, as a model's name does
+FAILED = "no"  # in the column `passed`: the participant failed the attention checks
 
 
 def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
     """People's answers: `participant, item_id, answer, passed`, a row for each person and question.
 
-    An answer to a question with options is the text of one of them, as it stands in `items`, or
-    nothing. passed: whether the person passed the attention checks, "yes", "no" or nothing. Errors:
-    `InputError` that names every row and field at fault.
+    An answer to a question with options is the text of one option, as it stands in `items`, or "".
+    passed: whether the person passed the attention checks: "yes", "no", or "" if there were none.
+    Errors: `InputError` that names every row and field at fault.
     """
     options = {item["item_id"]: options_of(item) for item in items.to_dict("records")}
 
@@ -40,7 +40,7 @@ def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
 
 
 def _answers_form(item_ids: Collection[str]) -> pa.DataFrameSchema:
-    """The schema of the form. item_ids: of the questions that may stand in it."""
+    """The schema of the form with people's answers. item_ids: the questions that it may have."""
     return pa.DataFrameSchema(
         {
             "participant": participant(),
@@ -55,7 +55,9 @@ def _answers_form(item_ids: Collection[str]) -> pa.DataFrameSchema:
 
 
 def participant() -> pa.Column:
-    """A column of participants' names. Whoever fills it in says that these are people."""
+    """A column of participants' names, which must not begin with "llm:": whoever fills it in
+    declares that these are people.
+    """
     return files.text(r"(?s)(?!llm:).+", "the name of a participant, who is a person and no model")
 
 
@@ -76,9 +78,9 @@ def responses(
 ) -> pd.DataFrame:
     """The answers as responses of the model "people", which a benchmark's `score` takes.
 
-    `sample` is the number of the participant, so that questions of one person belong together.
-    answers: of `read`. method: how a model is asked the same; keys: the letters of options; option:
-    how a chosen option is written, with {key} and {text}.
+    `sample` is the participant's number, so that one person's answers belong together. answers: of
+    `read`; method: the method by which models are asked the same questions; keys: the letters of
+    the options; option: the template of a response that chooses an option, with {key} and {text}.
     """
     items_by_id = {item["item_id"]: item for item in items.to_dict("records")}
     numbers = {name: number for number, name in enumerate(sorted(answers["participant"].unique()))}
@@ -94,7 +96,7 @@ def responses(
 
 
 def _option(answer: str, options: Collection[str]) -> str | None:
-    """The option whose text an answer is, or is but for spaces and case; None if there is none."""
+    """The option whose text equals the answer, but for spaces and case; None if there is none."""
     if answer in options:
         return answer
     for text in options:
