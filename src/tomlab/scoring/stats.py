@@ -182,10 +182,10 @@ def linear_interval(
     shares: for each share, the `sum` and `count` by group, as `group_sums` returns; n: the number
     of answers; intervals: those of the shares, by default from `interval_of_sums`.
 
-    The interval is as wide as the root of the summed squares of distances from each share to the
-    end of its interval; the lower end uses the distances that make the sum less (MOVER: Zou and
-    Donner 2008; Donner and Zou 2012; after Newcombe 1998). Correlations over groups count only
-    where they make the interval wider. Where a share does not differ between groups, its
+    Each end lies as far from the sum as the root of the summed squares of the distances between
+    the shares and the ends of their intervals; the lower end uses the distances that make the sum
+    less (MOVER: Zou and Donner 2008; Donner and Zou 2012; after Newcombe 1998). Correlations over
+    groups count where they widen the interval. Where a share does not differ between groups, its
     correlation is unknown: two shares that move the sum in the same direction are then taken to be
     correlated as far as they have the same groups.
     """
@@ -417,7 +417,8 @@ def alpha_interval(ratings: pd.DataFrame, level: str, groups: pd.Index) -> tuple
     """The interval of Krippendorff's alpha over groups of units, by `cluster_statistic`.
 
     ratings: as in `agreement`, coded by rank from 0; level: "nominal" or "ordinal"; groups: the
-    group of each unit. Both ends are nan if alpha is not defined or no group moves it.
+    group of each unit. Both ends are nan if alpha is not defined, or no group moves it when left
+    out.
     """
     is_rated = (ratings.notna().sum(axis=1) >= 2).to_numpy()
     values = ratings[is_rated].to_numpy(float)
