@@ -213,8 +213,8 @@ def regraded(
     takes them: `unit, group, item_id, model, method, sample, score`; `judged`, the score with the
     grader; and `read`, whether the score is known without a grader (also for empty answers).
 
-    Unreadable answers also have `text` (the visible text after "Answer:"), the `grade` (see
-    `grades`), and the outcome that it `becomes`: correct, wrong or still unparsed. Errors:
+    Unreadable answers also have `text` (the visible text, from the first "Answer:" on if it has
+    one), the `grade` (see `grades`), and `becomes`: correct, wrong or still unparsed. Errors:
     `InputError` if an unreadable answer has no response or no item.
     """
     answers = scores.rename(columns={"group_id": "group"})
@@ -243,8 +243,9 @@ def regraded(
 
 
 def changes(answers: pd.DataFrame) -> pd.DataFrame:
-    """What a grader would change, by model and method: `answers` (all scored), `unparsed`, of which
-    `becomes_correct`, `becomes_wrong`, `stays_unparsed`, `accuracy` (as scored), `accuracy_graded`.
+    """What a grader would change, by model and method. Columns: the numbers of `answers` (all
+    scored) and of those `unparsed`, which divide into `becomes_correct`, `becomes_wrong` and
+    `stays_unparsed`; `accuracy` (as scored) and `accuracy_graded`. answers: from `regraded`.
     """
     becomes = answers["becomes"]
     counted = answers.assign(

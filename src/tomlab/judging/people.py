@@ -34,7 +34,7 @@ def drawn(groups: Iterable[str], n: int, seed: int) -> list[str]:
 
 
 def to_label(answers: pd.DataFrame, items: pd.DataFrame, groups: Collection[str]) -> pd.DataFrame:
-    """The form with all answers of these groups that a judge decides, not filled in."""
+    """The empty form, with a row for each answer in `groups` that a judge decides."""
     asked = answers[~answers["read"] & answers["group"].isin(groups)]
     asked = asked.join(items.set_index("item_id")[["question", "choices"]], on="item_id")
     form = asked.assign(
