@@ -1,7 +1,8 @@
-"""How well automatic judges agree with labelled decisions, and which is best.
+"""How well automatic judges agree with labelled decisions, and which judge agrees best.
 
-For OmniToM (App. B.4) and every task with a yes/no judge. A decisions table has a row a judge and
-unit: `judge, group` (the story), `unit, truth`, `decision` (bool, missing where none was given).
+For OmniToM (App. B.4) and every task with a yes/no judge. A table of decisions has one row for each
+judge and unit: `judge, group` (the story), `unit, truth` (the label: bool, missing if there is
+none), `decision` (the judge's: bool, missing if it gave none).
 """
 
 import json
@@ -15,20 +16,22 @@ import pandas as pd
 from tomlab.paths import writable
 from tomlab.scoring import stats
 
-# Groups in which each truth has to occur for an interval of kappa: with one or two of ten it holds
-# the truth in .81 of cases (`checks/interval_coverage.py`).
+# Kappa gets an interval only if "true" and "false" each occur in so many groups (or in all): if one
+# occurs in one or two of ten groups, the interval includes the true kappa in .81 of cases
+# (`checks/interval_coverage.py`).
 LEAST_WITH_TRUTH = 5
 
 
 def agreement_by_judge(decisions: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, the highest agreement first.
+    """One row for each judge, the highest agreement first.
 
-    agreement: share of units on which judge and truth agree, per group over the units where both
-    are defined, averaged over groups (App. B.4). precision, recall, kappa (Cohen's): over the units
-    of all groups. agreement_all: undefined decisions count as disagreements, so that no judge gains
-    by silence. Intervals cluster on groups: `ci_low, ci_high` for agreement, `<name>_low,
-    <name>_high` for the others; nan where not defined. n: units with a truth; undefined: those of
-    them without a decision; n_groups: groups with both.
+    agreement: the share of units on which decision and truth agree, among the units that have both,
+    computed in each group and averaged over groups (App. B.4). precision, recall, kappa (Cohen's):
+    over these units of all groups together. agreement_all: as agreement, but missing decisions
+    count as disagreements, so that no judge gains by giving none. Intervals cluster on groups:
+    `ci_low, ci_high` for agreement, `<name>_low, <name>_high` for the others; nan where not
+    defined. n: units with a truth; undefined: how many of these have no decision; n_groups: groups
+    with a unit that has both.
     """
     rows = []
     for judge, units in _labelled(decisions).groupby("judge", sort=False):
@@ -55,13 +58,17 @@ def agreement_by_judge(decisions: pd.DataFrame) -> pd.DataFrame:
 
 
 def winner(agreement: pd.DataFrame) -> str:
-    """The judge of the highest `agreement_all` among those that were shown all units."""
+    """The judge with the highest `agreement_all` among the judges that were shown all units.
+    agreement: what `agreement_by_judge` returns.
+    """
     complete = agreement[agreement["n"] == agreement["n"].max()]
     return str(complete.loc[complete["agreement_all"].idxmax(), "judge"])
 
 
 def save(folder: Path, chosen: Mapping, **tables: pd.DataFrame) -> None:
-    """Write `winner.json` (the judge in use and what it was chosen by) and `<name>.csv` a table."""
+    """Write `chosen` (the judge in use, and on what grounds it was chosen) to `winner.json`, and
+    each table to `<name>.csv`.
+    """
     for name, table in tables.items():
         table.to_csv(writable(folder / f"{name}.csv"), index=False)
     text = json.dumps(chosen, indent=1) + "\n"
@@ -69,8 +76,9 @@ def save(folder: Path, chosen: Mapping, **tables: pd.DataFrame) -> None:
 
 
 def differences(decisions: pd.DataFrame, best: str) -> pd.DataFrame:
-    """How much judge `best` agrees more than each other judge, over the units that both decided:
-    `judge, best, difference, ci_low, ci_high, n` (units), `n_groups`, in pairs.
+    """The agreement of judge `best` minus that of each other judge, over the units that both
+    decided, averaged over groups. Columns: `judge, best, difference, ci_low, ci_high, n` (units),
+    `n_groups`.
     """
     decided = _labelled(decisions).dropna(subset="decision")
     decided["right"] = (decided["decision"] == decided["truth"]).astype(float)
@@ -88,9 +96,10 @@ def differences(decisions: pd.DataFrame, best: str) -> pd.DataFrame:
 
 
 def agreement_by_kind(decisions: pd.DataFrame, judge: str, kinds: pd.Series) -> pd.DataFrame:
-    """On how many units a judge is right, by kind of case (`kinds`, indexed by unit) and by truth:
-    `judge, kind, truth` (bool), `agreement, ci_low, ci_high, n` (units), `n_groups`, lowest first.
-    Of true units that is sensitivity, of others specificity; undefined decisions are wrong.
+    """The share of units on which a judge is right, by kind of case (`kinds`, indexed by unit) and
+    by truth. Columns: `judge, kind, truth` (bool), `agreement, ci_low, ci_high, n` (units),
+    `n_groups`; the lowest agreement first. For true units, agreement is the sensitivity, for others
+    the specificity. Missing decisions count as wrong.
     """
     units = _labelled(decisions[decisions["judge"] == judge])
     right = units["decision"] == units["truth"]
@@ -105,8 +114,8 @@ def agreement_by_kind(decisions: pd.DataFrame, judge: str, kinds: pd.Series) -> 
 
 
 def kappa_interval(cells: pd.DataFrame) -> stats.Interval:
-    """Cohen's kappa with an interval over groups, without ends where a truth is in few of them.
-    cells: by group how many are tp, fp, fn and tn.
+    """Cohen's kappa with an interval over groups, whose ends are nan if "true" or "false" occurs in
+    fewer than `LEAST_WITH_TRUTH` of them. cells: for each group, the counts of tp, fp, fn and tn.
     """
     interval = stats.cluster_statistic(cells, kappa, n=len(cells), bounds=stats.DIFFERENCE)
     tp, fp, fn, tn = cells.to_numpy(float).T
@@ -117,7 +126,9 @@ def kappa_interval(cells: pd.DataFrame) -> stats.Interval:
 
 
 def kappa(cells: np.ndarray) -> np.ndarray:
-    """Cohen's kappa of counts (..., tp fp fn tn); nan where chance alone would agree fully."""
+    """Cohen's kappa from counts of shape (..., 4), in the order tp, fp, fn, tn; nan where chance
+    alone would agree fully.
+    """
     tp, fp, fn, tn = np.moveaxis(np.asarray(cells, dtype=float), -1, 0)
     total = tp + fp + fn + tn
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -126,14 +137,14 @@ def kappa(cells: np.ndarray) -> np.ndarray:
 
 
 def _labelled(decisions: pd.DataFrame) -> pd.DataFrame:
-    """The units with a truth, with truth and decision as 1, 0 and nan."""
+    """The rows of units that have a truth, with `truth` and `decision` as 1, 0 or nan."""
     numbers = decisions[["truth", "decision"]].astype("boolean").astype(float)
     units = decisions[["judge", "group", "unit"]].assign(**numbers)
     return units.dropna(subset="truth", ignore_index=True)
 
 
 def _confusion(decided: pd.DataFrame) -> pd.DataFrame:
-    """By group how many decisions are tp, fp, fn and tn."""
+    """The counts of decisions that are tp, fp, fn and tn, one row a group."""
     yes = decided["decision"] == 1
     true = decided["truth"] == 1
     cells = pd.DataFrame(

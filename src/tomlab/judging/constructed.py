@@ -1,4 +1,4 @@
-"""Calibration sets made by operations that are the labels (as for judges in OmniToM, App. B.4)."""
+"""Calibration sets whose texts are labelled by how they were made (as in OmniToM, App. B.4)."""
 
 from collections.abc import Sequence
 
@@ -8,10 +8,11 @@ from tomlab.errors import InputError
 
 
 def balanced(made: pd.DataFrame, n: int, strata: Sequence[str]) -> pd.DataFrame:
-    """`n` rows of `made`, as many of each stratum, and of each operation in it as far as they go.
+    """`n` rows of `made`: equally many of each stratum and, within a stratum, of each operation as
+    far as it has enough rows.
 
-    made: one text a row, in a random order, with `operation` and the columns of `strata`. Rows keep
-    their order. Errors: `InputError` where a stratum has too few.
+    made: one text a row, in random order, with the column `operation` and the columns `strata`. The
+    chosen rows keep their order. Errors: `InputError` if a stratum has too few rows.
     """
     turn = made.groupby([*strata, "operation"]).cumcount()
     in_turn = made.loc[turn.sort_values(kind="stable").index]
@@ -19,7 +20,7 @@ def balanced(made: pd.DataFrame, n: int, strata: Sequence[str]) -> pd.DataFrame:
     chosen = []
     for place, (stratum, part) in enumerate(parts):
         share = n // len(parts)
-        if place < n % len(parts):  # what does not divide evenly
+        if place < n % len(parts):  # the first strata get one row more if n does not divide evenly
             share += 1
         if len(part) < share:
             name = ", ".join(f"{key} {value}" for key, value in zip(strata, stratum, strict=True))

@@ -1,5 +1,5 @@
-"""A mean score, such as OmniToM's macro F1, corrected by people's labels of a part (Sec. 5; judges:
-App. B.4). Intervals leave out whole groups, see `scoring.stats`; nothing is drawn by lot.
+"""Corrects a mean score, such as OmniToM's macro F1, by people's labels of some stories (Sec. 5;
+judges: App. B.4). Intervals leave out whole groups, see `scoring.stats`, without random numbers.
 """
 
 from dataclasses import replace
@@ -17,23 +17,24 @@ from tomlab.scoring.stats import (
     fewest_trials,
 )
 
-LEAST_LABELLED = 2  # groups: of one, no spread is known
+LEAST_LABELLED = 2  # groups, since a single group shows no spread
 
 
 def by_labels(stories: pd.DataFrame) -> Interval | None:
-    """The mean score by people's labels of some stories and a judge's word on all; n counts the
-    labelled ones. None where too few are labelled, or none of a stratum.
+    """The mean score of all stories, from people's labels of some and a judge's scores of all; the
+    interval's n counts the labelled stories. None if fewer than `LEAST_LABELLED` groups have
+    labels, or a stratum has none.
 
     stories: one row a story: `group` (left out as a whole), `judged` (the score by the judge; nan:
-    an output without a table, which is 0 whoever judges), `labelled` (the score by people, nan
-    where nobody said) and optionally `stratum`, each of which weighs as its stories do.
+    an output without a table, whose score is 0 whoever judges it), `labelled` (the score by people,
+    nan if nobody labelled it) and optionally `stratum`; a stratum weighs as its number of stories.
 
-    Prediction-powered inference with its power tuning (PPI++: Angelopoulos, Duchi and Zrnic 2023,
-    arXiv 2311.01453): the labelled mean, moved by lambda times what the judge says of the other
-    stories less what it says of these. It is right on average however the judge errs, if the
-    labelled stories were drawn by lot from each stratum and did not choose the judge or its
-    threshold. Strata that are labelled as a whole have no say in lambda. Where the sum leaves 0 to
-    1, lambda is 0.
+    The method is prediction-powered inference with power tuning (PPI++: Angelopoulos, Duchi and
+    Zrnic 2023, arXiv 2311.01453): the mean of the labels, plus lambda times the judge's mean score
+    of the other stories minus that of the labelled ones. It is right on average however the judge
+    errs, if the labelled stories were drawn by lot from each stratum and were not used to choose
+    the judge or its threshold. Strata whose stories are all labelled do not enter lambda. If the
+    corrected mean is not between 0 and 1, lambda is set to 0.
     """
     judged = stories["judged"]
     labelled = stories["labelled"].where(judged.notna())
@@ -43,7 +44,7 @@ def by_labels(stories: pd.DataFrame) -> Interval | None:
     if groups.nunique() < LEAST_LABELLED:
         return None
     if labels.nunique() == 1:
-        # Labels that are all alike say as much as their number, not as that of all stories.
+        # If all labels are equal, their number decides the interval, not that of all stories.
         usable = judged.notna().mean()
         interval = cluster_interval(labels, groups)
         return replace(
@@ -64,10 +65,10 @@ def by_labels(stories: pd.DataFrame) -> Interval | None:
         "sum of judged too": judged_too,
         "products": judged_too * labelled,
     }
-    # A row a group, and a column a count and stratum.
+    # One row for each group, and one column for each count and stratum.
     counts = pd.DataFrame(columns).astype(float).groupby([stories["group"], stratum]).sum()
     counts = counts.unstack("stratum", fill_value=0.0)
-    # The labels alone say as much as a share in so many trials; the judge's word only adds to it.
+    # The labels alone are worth a share in so many trials; the judge's scores only add to that.
     labels_by_group = []
     sizes = []
     for name in stratum[is_labelled].unique():
@@ -85,7 +86,7 @@ def by_labels(stories: pd.DataFrame) -> Interval | None:
 
 def _corrected_mean(counts: np.ndarray, n_strata: int, is_tuned: bool = True) -> np.ndarray:
     """The mean over all stories from the counts of `by_labels`; nan if a stratum has no label.
-    is_tuned: whether the judge has a say.
+    is_tuned: whether the judge's scores count; if not, lambda is 0.
     """
     sums = counts.reshape(*counts.shape[:-1], -1, n_strata)
     stories, judged, score, _, labelled, label, score_too, _ = np.moveaxis(sums, -2, 0)
@@ -95,13 +96,13 @@ def _corrected_mean(counts: np.ndarray, n_strata: int, is_tuned: bool = True) ->
         others = (score - score_too) / np.maximum(judged - labelled, 1)
         gap = np.where(is_partly_labelled, others - score_too / labelled, 0.0)
         means = np.where(judged > 0, label / labelled + power[..., None] * gap, 0.0)
-        # Without strata of which no story is left.
+        # Strata of which the jackknife leaves no story do not count.
         totals = np.where(stories > 0, means * judged / stories * stories, 0.0)
         return totals.sum(axis=-1) / stories.sum(axis=-1)
 
 
 def _power(sums: np.ndarray) -> np.ndarray:
-    """Lambda: how much the judge's scores tell of people's, from 0 to 1."""
+    """Lambda, from 0 to 1: how well the judge's scores predict people's."""
     _, judged, score, squares, labelled, label, score_too, products = np.moveaxis(sums, -1, 0)
     covariance = (products - score_too * label / labelled) / (labelled - 1)
     variance = (squares - score**2 / judged) / (judged - 1)

@@ -1,9 +1,10 @@
-"""Which of two options, if any, an answer means that names no option key (free-form grading).
+"""Decides which of two options, if any, an unreadable answer means (free-form grading).
 
-BigToM's released code asks a language model there, SimpleToM's counts a wrong answer. Graders are
-first held against answers of known meaning (`rewordings`), as OmniToM's judges are (App. B.4), then
-applied to a run's `unparsed` answers. A grade is a, b or none; None where a grader gave none. A
-table of answers has a row each: `text`, and of its item `question`, both `choices` and `answer`.
+For such answers, BigToM's released code asks a language model; SimpleToM's counts them as wrong.
+Graders are first tested on answers of known meaning (`rewordings`), as OmniToM's judges are (App.
+B.4), then applied to a run's unreadable answers (outcome `unparsed`). A grade is "a", "b" or
+"none", or None if the grader gave none. A table of answers has one row each: the answer's `text`,
+and its item's `question`, both `choices` and the right `answer`.
 """
 
 import re
@@ -31,8 +32,9 @@ GRADE_TOKENS = 16
 def calibrated(
     made: pd.DataFrame, embedder: ModelSpec, folds: int
 ) -> tuple[pd.DataFrame, dict[str, float]]:
-    """The decisions of `exact` and, each by a margin chosen on other groups, of each kind of
-    `BY_LIKENESS` on answers known by construction; and the margins to use from now on.
+    """The decisions of the graders by rule on answers known by construction (`made`), and the
+    margins to use from now on, by grader. The graders are `exact` and each kind of `BY_LIKENESS`,
+    which decides by a margin that is chosen on other groups.
     """
     decisions = [to_decisions(made, grades(made, "exact", {}), "exact")]
     margins = {}
@@ -50,7 +52,9 @@ def calibrated(
 def grades(
     table: pd.DataFrame, judge: str, margins: Mapping[str, float], embedder: ModelSpec | None = None
 ) -> list[str]:
-    """What exact, or a kind of likeness in `margins`, says of each answer; none of an empty."""
+    """The grade of each answer, "none" for an empty one. judge: "exact", or a kind of likeness,
+    which decides by its margin in `margins`.
+    """
     if judge == "exact":
         pairs = zip(table["text"], table["choices"], strict=True)
         return [exact_grade(text, options) for text, options in pairs]
@@ -62,7 +66,9 @@ def grades(
 
 
 def exact_grade(text: str, options: Sequence[str]) -> str:
-    """The key of the one option whose words stand in `text`, case and punctuation aside."""
+    """The key of the only option whose words stand in `text`, case and punctuation ignored; "none"
+    if both or neither do.
+    """
     in_text = [f" {plain(option)} " in f" {plain(text)} " for option in options]
     if in_text == [True, False]:
         return "a"
@@ -70,7 +76,9 @@ def exact_grade(text: str, options: Sequence[str]) -> str:
 
 
 def nearer(alike: Sequence[float], margin: float) -> str:
-    """The key of the option that an answer is more like by over `margin`, else none."""
+    """The key of the option that an answer is more like by more than `margin`, else "none". alike:
+    how like the answer is to option a and to option b.
+    """
     gap = alike[0] - alike[1]
     if gap > margin:
         return "a"
@@ -78,7 +86,9 @@ def nearer(alike: Sequence[float], margin: float) -> str:
 
 
 def likeness(table: pd.DataFrame, kind: str, embedder: ModelSpec | None = None) -> np.ndarray:
-    """How like each answer is to both options (answers, 2). kind: token_f1, or embedding."""
+    """How like each answer is to its two options, shape (answers, 2). kind: token_f1, or embedding,
+    which needs `embedder`.
+    """
     vectors = None
     if kind == "embedding" and embedder and len(table):
         texts = [*table["text"], *table["choices"].explode()]
@@ -95,7 +105,9 @@ def likeness(table: pd.DataFrame, kind: str, embedder: ModelSpec | None = None) 
 async def by_language_model(
     table: pd.DataFrame, model: ModelSpec, limits: Limits, **options
 ) -> pd.DataFrame:
-    """`table` with what a model `said` (None: it failed) and `grade`. options: of `request`."""
+    """`table` with the model's reply `said` (None if the request failed) and the `grade` read from
+    it (None if unreadable). options: passed on to `attempts.request`.
+    """
     responses = await ask(grade_requests(table, **options), model, limits=limits)
     replies = [response.reply.text if response.reply else None for response in responses]
     read = [None if text is None else parse_grade(text) for text in replies]
@@ -122,7 +134,9 @@ _GRADE = re.compile(r"\W*(?:(?:answer|grade|option)\W+)?(a|b|none)\W*", re.IGNOR
 
 
 def parse_grade(text: str) -> str | None:
-    """`a`, `b` or `none` if an answer says this alone, marks and "Answer:" aside; else None."""
+    """`a`, `b` or `none` if a reply says nothing else besides punctuation and a word such as
+    "Answer:"; else None.
+    """
     shown, open_thought = visible(text)
     match = _GRADE.fullmatch(shown)
     return match[1].lower() if match and not open_thought else None
@@ -134,8 +148,8 @@ def parse_grade(text: str) -> str | None:
 def to_decisions(table: pd.DataFrame, grades: Sequence[str | None], judge: str) -> pd.DataFrame:
     """A grader's decisions on `constructed` answers: `judge, group, unit, truth, decision`.
 
-    A unit is an answer and one of its item's options: does it mean that one? grades: one an answer;
-    None: not readable, so undecided for both options.
+    A unit is an answer with one of its item's two options, and the decision says whether the answer
+    means that option. grades: one for each answer; None leaves both of its units undecided.
     """
     units = _units(table)
     graded = pd.Series(np.repeat(np.array(grades, dtype=object), 2))
@@ -148,7 +162,7 @@ def margin_decisions(table: pd.DataFrame, alike: np.ndarray) -> pd.DataFrame:
     """For each option of an answer, the right and the wrong one, whether the answer is more like it
     than the other by each of `MARGINS`; for `cross_validated_thresholds`.
 
-    alike: by `likeness`, of an answer a row, to option a and to option b.
+    alike: what `likeness` returns, a row for each answer, with a column for options a and b each.
     """
     units = _units(table)  # two rows an answer
     nearer_to_a = np.repeat(alike[:, 0] - alike[:, 1], 2)
@@ -164,7 +178,9 @@ def operations(made: pd.DataFrame) -> pd.Series:
 
 
 def _units(table: pd.DataFrame) -> pd.DataFrame:
-    """An answer's right and its wrong option, a row each: `group, unit, truth`, and the `key`."""
+    """Two rows for each answer, for its right and its wrong option: `group, unit, truth`
+    (whether the answer means that option) and the option's `key`.
+    """
     answers = table.reset_index(drop=True)
     right_key = _right_keys(answers)
     sides = []
@@ -193,12 +209,13 @@ def regraded(
     margins: Mapping[str, float],
     embedder: ModelSpec | None = None,
 ) -> pd.DataFrame:
-    """All answers of a run and what a grader makes of those that name no option, as in
-    `judging.people`: `unit, group, item_id, model, method, sample, score`; `judged`, the score with
-    the grader; and `read`, whether it is known without one, as that of an empty answer is.
+    """All answers of a run, with a grader's decisions on the unreadable ones, as `judging.people`
+    takes them: `unit, group, item_id, model, method, sample, score`; `judged`, the score with the
+    grader; and `read`, whether the score is known without a grader (also for empty answers).
 
-    Of what names no option also `text` (what is seen of it from "Answer:" on), the `grade` (see
-    `grades`), and what it `becomes`: correct, wrong or, as before, unparsed.
+    Unreadable answers also have `text` (the visible text, from the first "Answer:" on if it has
+    one), the `grade` (see `grades`), and `becomes`: correct, wrong or still unparsed. Errors:
+    `InputError` if an unreadable answer has no response or no item.
     """
     answers = scores.rename(columns={"group_id": "group"})
     answers = answers[["group", *people.KEY, "outcome", "score"]]
@@ -226,8 +243,9 @@ def regraded(
 
 
 def changes(answers: pd.DataFrame) -> pd.DataFrame:
-    """What a grader would change, by model and method: `answers` (all scored), `unparsed`, of which
-    `becomes_correct`, `becomes_wrong`, `stays_unparsed`, `accuracy` (as scored), `accuracy_graded`.
+    """What a grader would change, by model and method. Columns: the numbers of `answers` (all
+    scored) and of those `unparsed`, which divide into `becomes_correct`, `becomes_wrong` and
+    `stays_unparsed`; `accuracy` (as scored) and `accuracy_graded`. answers: from `regraded`.
     """
     becomes = answers["becomes"]
     counted = answers.assign(

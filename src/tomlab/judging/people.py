@@ -1,8 +1,9 @@
-"""People's word on free-form answers: the form, what it says filled in, the corrected accuracy.
+"""People's labels of free-form answers: the form, reading the form, and the corrected accuracy.
 
-Answers are a table of all that count in an accuracy, one row each: `unit, group, item_id, model,
-method, sample, text`, `judged` (1 right, 0 not) and `read`, whether that is known without a judge.
-Of the others people say which of the item's two `choices` they mean, if any.
+Functions take a table of all answers that count in an accuracy, one row each: `unit, group,
+item_id, model, method, sample, text`, `judged` (1 right, 0 not) and `read`, whether `judged` is
+known without a judge. For the other answers, people say which of the item's two `choices` each
+means, if any.
 """
 
 import random
@@ -26,14 +27,14 @@ NUMBERS = ["value", "ci_low", "ci_high", "n", "n_groups"]
 
 
 def drawn(groups: Iterable[str], n: int, seed: int) -> list[str]:
-    """`n` of the groups, by lot; with the same seed a smaller draw begins a larger one."""
+    """`n` groups drawn by lot; with the same seed, a larger draw begins with any smaller one."""
     names = sorted(set(groups))
     random.Random(f"label/{seed}").shuffle(names)
     return names[:n]
 
 
 def to_label(answers: pd.DataFrame, items: pd.DataFrame, groups: Collection[str]) -> pd.DataFrame:
-    """The form with all answers of these groups that a judge decides, not filled in."""
+    """The empty form, with a row for each answer in `groups` that a judge decides."""
     asked = answers[~answers["read"] & answers["group"].isin(groups)]
     asked = asked.join(items.set_index("item_id")[["question", "choices"]], on="item_id")
     form = asked.assign(
@@ -48,7 +49,7 @@ def to_label(answers: pd.DataFrame, items: pd.DataFrame, groups: Collection[str]
 
 
 def labels_form(item_ids: Collection[str] | None = None) -> pa.DataFrameSchema:
-    """The schema of the form. item_ids: of the questions that may stand in it; any without."""
+    """The schema of the form. item_ids: the questions that it may contain, by default any."""
     columns = {name: files.text() for name in ("model", "method", *OPTIONS.values(), "answer")}
     columns["item_id"] = files.known(item_ids, "question")
     columns["sample"] = files.text("[0-9]{1,9}", "a whole number")
@@ -58,8 +59,8 @@ def labels_form(item_ids: Collection[str] | None = None) -> pa.DataFrameSchema:
 
 
 def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
-    """The rows that are filled in: `item_id, model, method, sample, answer, annotator` and `means`,
-    an option's text or none. Errors: `InputError` that names every row and field at fault.
+    """A form's filled-in rows: `item_id, model, method, sample, answer, annotator` and `means`,
+    an option's text or "none". Errors: `InputError` that names every row and field at fault.
     """
     options = {
         item_id: sorted(_one_line(choice) for choice in choices)
@@ -82,8 +83,8 @@ def read(path: Path | str, items: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_run(labels: pd.DataFrame, answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
-    """What people said of this run's answers: `group, unit, annotator, label` (whether it means the
-    right option). Labels of other answers, such as of a run before, are left out.
+    """People's labels of this run's answers: `group, unit, annotator, label` (whether the answer
+    means the right option). Labels of other answers, such as an earlier run's, are left out.
     """
     unread = answers.loc[~answers["read"], ["group", "unit", *KEY, "text"]]
     labelled = unread.merge(labels, on=KEY)
@@ -98,13 +99,14 @@ def _one_line(text: str) -> str:
 
 
 def corrected(answers: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
-    """The accuracy of each model and method that a judge has a part in: `model, method, metric,
-    value, ci_low, ci_high, n, n_groups, reason`.
+    """The accuracy of each model and method for which a judge decides some answers: `model, method,
+    metric, value, ci_low, ci_high, n, n_groups, reason`.
 
-    metric: accuracy_uncorrected, with what the judge says; accuracy_by_labels, corrected by what
-    people say of some groups (n: answers that they labelled), or nan with a `reason`. labels: of
-    `of_run`. Annotators' labels are averaged. A group counts if all its answers that the judge
-    decides are labelled, because people do not leave out answers by lot.
+    metric: accuracy_uncorrected, with the judge's decisions; accuracy_by_labels, corrected by
+    people's labels of some groups (n: the answers that they labelled), or nan with a `reason`.
+    labels: what `of_run` returns; annotators' labels of an answer are averaged. The labels of a
+    group count only if all its answers that the judge decides are labelled, because people do not
+    leave out answers at random.
     """
     labelled = labels.groupby("unit")["label"].mean().rename("labelled")
     rows = []
@@ -137,10 +139,10 @@ def _by_people(answers: pd.DataFrame) -> Interval | None:
     if labels["group"].nunique() < LEAST_LABELLED:
         return None
     if labels["labelled"].nunique() > 1:
-        # What was known beforehand weighs as it does in the run, however few people labelled.
+        # Answers known without a judge are a stratum, so they weigh as they do in the run.
         interval = by_labels(answers.assign(labelled=labelled, stratum=answers["read"]))
         return None if interval is None else replace(interval, n=len(labels))
-    # That labels are all alike says as much as their number: the others may be otherwise.
+    # All labels are equal, but unlabelled answers may differ: these get the labels' interval.
     others = cluster_interval(labels["labelled"], labels["group"])
     interval = cluster_interval(labelled.fillna(others.value), groups)
     low = cluster_interval(labelled.fillna(others.ci_low), groups).ci_low

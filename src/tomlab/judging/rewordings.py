@@ -1,8 +1,8 @@
-"""Answers to two-option items in free words whose meaning is known by construction (for graders of
-what names no option: BigToM's released code, SimpleToM Sec. 4; as in OmniToM, App. B.4).
+"""Free-form answers to two-option items whose meaning is known by construction, to test graders of
+unreadable answers (BigToM's released code, SimpleToM Sec. 4; as in OmniToM, App. B.4).
 
-Options are rewritten by operations listed in `rewordings.yaml`, and the operation is the label: it
-says which option the answer means, if any. Nobody judged these answers, as `source` says.
+Options are rewritten by operations listed in `rewordings.yaml`. The operation is the label: it says
+which option the answer means, if any. No person labelled these answers, as `source` says.
 """
 
 import random
@@ -22,32 +22,34 @@ from tomlab.scoring.similarity import shared
 NONE = "none"
 _DATA = yaml_beside(__file__)
 COMPLEMENTARY = [set(pair) for pair in _DATA["complementary"]]
-# Where both differing parts have a number, or both are a thing or a place, there are more of their
-# kind, so that to deny the one is not to say the other.
+# If the parts in which two options differ both have a number, or both are a thing or a place, other
+# numbers, things or places are possible, so to deny one option is not to mean the other.
 _NUMBER = re.compile(rf"\b({'|'.join(_DATA['numbers'])}|\d+)")
 _THING = re.compile(r"(?:(?:at|by|for|from|in|on|to) )?(?:the|an?|her|his)(?: [\w-]+){1,3}")
 _OPTION = re.compile(r"(?P<who>[^\W\d_][\w-]*) (?P<verb>believes|will)(?: that)? (?P<rest>.+)")
-_UNLIKE = 0.5  # what an answer of another template shares with each option is less
+_UNLIKE = 0.5  # an answer from another template must share less than this with each option
 
 
 class _Case(NamedTuple):
     """An option to be reworded, without its full stop."""
 
     option: str
-    other: str  # of the same item
+    other: str  # the other option of the same item
     story: str
     stranger: "_Case | None"  # the case of another template
     draw: random.Random
 
     @property
     def parts(self) -> dict[str, str]:
-        """who, verb and rest of the option; {} where it is put in another way."""
+        """The option's parts `who`, `verb` and `rest`; {} if it has another form."""
         match = _OPTION.fullmatch(self.option)
         return match.groupdict() if match else {}
 
     @property
     def differing(self) -> tuple[str, str]:
-        """The words between what both options begin and end with."""
+        """The words in which the option and the other one differ, between their shared beginning
+        and end.
+        """
         words = self.option.split()
         others = self.other.split()
         start = _shared_words(words, others)
@@ -56,7 +58,7 @@ class _Case(NamedTuple):
         return " ".join(differing), " ".join(others[start : len(others) - end])
 
     def filled(self, wordings: Sequence[str] | Mapping[str, Sequence[str]]) -> str | None:
-        """One of the wordings about this option; None where it has no such parts."""
+        """One of the wordings, filled in for this option; None if it lacks the parts they need."""
         parts = self.parts
         if isinstance(wordings, Mapping):
             wordings = wordings.get(parts.get("verb", ""), ())
@@ -71,7 +73,7 @@ class _Case(NamedTuple):
         return " ".join(re.split(r"(?<=[.!?])\s+", self.story)[:sentences])
 
     def replaced(self, rules: Mapping[str, str]) -> str | None:
-        """The option with one of the rules that apply carried out once."""
+        """The option after one of the rules that apply to it, used once; None if none applies."""
         applicable = [pattern for pattern in rules if re.search(pattern, self.option)]
         if not applicable:
             return None
@@ -85,7 +87,7 @@ def _shared_words(one: Sequence[str], two: Sequence[str]) -> int:
 
 
 def _fragment(case: _Case) -> str | None:
-    """The option from the first word on that the other one has not."""
+    """The option from the first word on in which it differs from the other one."""
     words = case.option.split()
     fragment = " ".join(words[_shared_words(words, case.other.split()) :])
     return f"{capital(fragment)}." if fragment else None
@@ -116,7 +118,7 @@ def _of_another(case: _Case) -> str | None:
     return re.sub(rf"\b{re.escape(strangers['who'])}\b", parts["who"], text)
 
 
-# The operations that no wording says; None where an option does not allow it.
+# The operations that are functions, not wordings; they return None if an option does not allow it.
 _BY_RULE: dict[str, Callable[[_Case], str | None]] = {
     "verbatim": lambda case: case.option + ".",
     "contraction": lambda case: case.replaced(_DATA["contraction"]),
@@ -128,7 +130,7 @@ _BY_RULE: dict[str, Callable[[_Case], str | None]] = {
     "other template's option": _of_another,
     "beginning of the story": lambda case: case.beginning(2),
 }
-# How an answer is made that means an option, and how one that means neither: wordings or a rule.
+# Wordings or a function by operation: those that mean an option, and those that mean neither.
 MEANS, MEANS_NONE = (
     {operation: wordings or _BY_RULE[operation] for operation, wordings in _DATA[name].items()}
     for name in ("means", "means none")
@@ -137,12 +139,13 @@ MEANS, MEANS_NONE = (
 
 def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
     """n answers known by construction, for `grading`: `unit, group` (template), `item_id, question,
-    choices, answer, text, truth, operation, source`. No text stands twice in one template.
+    choices, answer, text, truth, operation, source`. No text occurs twice in one template.
 
-    truth: "right" or "wrong", the option of the item that the answer means, or "none"; a third
-    each, and operations (`MEANS`, `MEANS_NONE`) as equally as options allow. To deny one option
-    means the other if they are `COMPLEMENTARY`, neither if both are one of many of a kind; no
-    others are denied. Errors: `InputError` if so many cannot be made.
+    truth: "right" or "wrong", the option of the item that the answer means, or "none". Each makes
+    up a third, and operations (`MEANS`, `MEANS_NONE`) are as equally frequent as options allow. An
+    answer that denies one option means the other if the two are `COMPLEMENTARY`, and neither if
+    there are more of their kind; other options are not denied. Errors: `InputError` if n answers
+    cannot be made.
     """
     draw = random.Random(f"bigtom-grading/{seed}")
     asked = []
@@ -158,7 +161,7 @@ def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
 
 
 def _reworded(item: Mapping, items: Sequence[Mapping], draw: random.Random) -> Iterator[dict]:
-    """What the operations make of either option of an item."""
+    """Yields the answers that the operations make from either option of an item."""
     keys = {name: item[name] for name in ("item_id", "question", "choices", "answer")}
     group = item["group_id"]
     kind = item["question_type"]

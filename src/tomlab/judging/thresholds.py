@@ -1,4 +1,4 @@
-"""Judges' thresholds, chosen on other groups than they decide (calibration: OmniToM, App. B.4)."""
+"""Chooses judges' thresholds on other groups than they are applied to (OmniToM, App. B.4)."""
 
 from typing import NamedTuple
 
@@ -7,21 +7,23 @@ import pandas as pd
 
 from tomlab.errors import InputError
 
-# More than so many candidate thresholds from scores are thinned to as many quantiles.
+# If scores give more candidate thresholds than this, so many quantiles of them are used.
 _MOST_CANDIDATES = 500
 
 
 class CrossValidated(NamedTuple):
-    """Decisions by thresholds that were chosen without the decided group."""
+    """Decisions by thresholds that were chosen on other groups than the decided one."""
 
     decisions: pd.DataFrame  # group, unit, truth, decision, fold, threshold, in the order given
     final: float  # the threshold to use from now on, chosen on all groups
 
 
 def cross_validated(scores: pd.DataFrame, folds: int) -> CrossValidated:
-    """Decisions "score at or above the threshold", each fold's threshold chosen on the others.
+    """Decides "yes" for scores at or above a threshold, chosen for each fold on the others.
 
-    scores: `group, unit, score` (nan: undefined), `truth`. Candidates: the lowest, and midpoints.
+    scores: `group, unit, score` (nan: undefined), `truth`. The candidate thresholds are the lowest
+    score and the midpoints between neighbouring scores. Errors: `InputError` if no score is
+    defined, or as in `cross_validated_thresholds`.
     """
     scores = scores.reset_index(drop=True)
     values = scores["score"].to_numpy(float)
@@ -31,7 +33,7 @@ def cross_validated(scores: pd.DataFrame, folds: int) -> CrossValidated:
     candidates = np.append(levels[:1], (levels[:-1] + levels[1:]) / 2)
     if len(candidates) > _MOST_CANDIDATES:
         candidates = np.quantile(candidates, np.linspace(0, 1, _MOST_CANDIDATES), method="nearest")
-    candidates = np.unique(candidates)  # those of scores that differ by rounding are one
+    candidates = np.unique(candidates)  # scores that differ by rounding can give equal midpoints
     is_above = values[:, None] >= candidates
     decisions = np.where(np.isnan(values)[:, None], np.nan, is_above)
     units = scores[["group", "unit", "truth"]]
@@ -41,11 +43,13 @@ def cross_validated(scores: pd.DataFrame, folds: int) -> CrossValidated:
 
 
 def cross_validated_thresholds(decided: pd.DataFrame, folds: int) -> CrossValidated:
-    """The same for judges whose decisions at each threshold have to be made one by one.
+    """As `cross_validated`, for judges whose decisions at each threshold are given.
 
-    decided: `group, unit, truth` and a column a candidate threshold, named by its number, with the
-    decisions there. The best threshold has the highest agreement averaged over groups; among equals
-    the middle one. Folds keep groups whole. Errors: `InputError` for fewer groups than folds.
+    decided: `group, unit, truth`, and a column for each candidate threshold, whose name is the
+    threshold and whose values are the decisions at it. The chosen threshold has the highest
+    agreement averaged over groups; of several such, it is the middle one. Folds keep groups whole.
+    Errors: `InputError` for fewer than two folds, fewer groups than folds, or if no unit has both a
+    truth and a decision.
     """
     from sklearn.model_selection import GroupKFold  # slow to import
 
@@ -73,7 +77,7 @@ def cross_validated_thresholds(decided: pd.DataFrame, folds: int) -> CrossValida
 
 
 def _best(agreement: pd.DataFrame) -> float:
-    """The threshold of the highest mean agreement, of several the middle one."""
+    """The threshold with the highest mean agreement; of several such, the middle one."""
     means = agreement.mean()
     equal = means.index[np.isclose(means, means.max())]
     return float(equal[len(equal) // 2])

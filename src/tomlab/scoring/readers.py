@@ -1,8 +1,8 @@
-"""Blind and shallow readers: what is right by the options alone, or by surface features of a story.
+"""Blind and shallow readers: how many questions the options or a story's surface alone get right.
 
 A *blind* reader sees question and options only. A *shallow* reader also sees some of the story's
 surface: words, a negation, the number of sentences, who speaks near a fact. Neither follows who
-knows what. What a reader has to learn, it learns from other groups than those it answers.
+knows what. A reader that learns is trained on other groups of items than those it answers.
 """
 
 import re
@@ -20,9 +20,11 @@ from tomlab.scoring.stats import balanced_interval, cluster_interval
 
 NAME = "shallow reader"
 STATED = ("not stated", "stated")
-# The widest unit that items have: readers learn from some groups and answer others.
+# The first of these columns that items have names their group, the widest unit: readers learn from
+# some groups and answer others.
 GROUPS = ("family", "conversation_id", "group_id")
-KINDS = ("question_type", "variable", "variant", "tom_order")  # readers are compared within one
+# The columns whose values make up the kind of a question; readers are compared within one kind.
+KINDS = ("question_type", "variable", "variant", "tom_order")
 TWINS = ("main", "aware")  # SimpleToM: two versions of one question, not two kinds of question
 KEYS = ["kind", "control", "initial_belief", "reader"]
 
@@ -30,14 +32,14 @@ KEYS = ["kind", "control", "initial_belief", "reader"]
 def reader(
     benchmark: ModuleType, items: pd.DataFrame, method: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The `table` of all readers, and the `scores` of the best ones."""
+    """The `table` of all readers, and the `scores` of the best reader of each kind of question."""
     chosen = choices(benchmark, items, method)
     results = table(chosen)
     return results, scores(benchmark, items, method, best_answers(chosen, results))
 
 
 def keep(benchmark: ModuleType, items: pd.DataFrame, method: str) -> None:
-    """Write the `table` of all readers and the answers of the best ones, for `kept`."""
+    """Write the `table` of all readers and the best readers' answers to the files `kept` reads."""
     chosen = choices(benchmark, items, method)
     results = table(chosen)
     results_file, answers_file = _files(benchmark.NAME, method)
@@ -46,7 +48,7 @@ def keep(benchmark: ModuleType, items: pd.DataFrame, method: str) -> None:
 
 
 def kept(benchmark: str, method: str) -> tuple[pd.DataFrame, pd.Series]:
-    """What `keep` wrote: the `table` of all readers, the `best_answers`."""
+    """Read the files that `keep` wrote: the `table` of all readers, and the `best_answers`."""
     results_file, answers_file = _files(benchmark, method)
     return pd.read_parquet(results_file), pd.read_parquet(answers_file)["text"]
 
@@ -57,7 +59,10 @@ def _files(benchmark: str, method: str) -> tuple[Path, Path]:
 
 
 def best_answers(chosen: pd.DataFrame, results: pd.DataFrame) -> pd.Series:
-    """What the best reader of each kind of question chooses, by `item_id`. results: of `table`."""
+    """The text of the option that the best reader of each kind of question chooses, by `item_id`.
+
+    chosen: what `choices` returns; results: what `table` returns.
+    """
     best = results.loc[results["best"], ["kind", "reader"]].drop_duplicates()
     return chosen.merge(best).set_index("item_id")["text"]
 
@@ -65,8 +70,9 @@ def best_answers(chosen: pd.DataFrame, results: pd.DataFrame) -> pd.Series:
 def scores(
     benchmark: ModuleType, items: pd.DataFrame, method: str, answers: pd.Series
 ) -> pd.DataFrame:
-    """The scores of `NAME`, a model that gives the `best_answers`. A list names those of whom it
-    says "yes" one by one.
+    """The benchmark's scores of a model called `NAME` that gives `answers` (of `best_answers`). If
+    a question asks for a list of people, the model lists everybody about whom it answers "yes" when
+    asked about that person alone.
     """
     answers = answers.to_dict()
     questions = benchmark.asked(items, method).to_dict("records")
@@ -89,15 +95,16 @@ def scores(
 
 
 def table(chosen: pd.DataFrame) -> pd.DataFrame:
-    """What each reader gets, from `choices`, by kind of question, control and initial belief.
+    """How well each reader answers: a row for each kind of question, control, initial belief and
+    reader (`KEYS`). chosen: what `choices` returns.
 
-    value: balanced accuracy, with its interval; version: how often the reader tells the version
-    (balanced accuracy; nan for readers that give the same answer to all versions); both_right: the
-    share of pairs of versions, or of lists of people, in which all answers are right; a reader that
-    likes several options alike gets none of these. best: whether the reader has the highest mean
-    `value` of its kind, controls aside; as the best of several, that value is a bit too high.
+    value: balanced accuracy, with its interval; version: how often the reader tells the version of
+    the story (balanced accuracy; nan for readers that do not try); both_right: the share of pairs
+    of versions, or of lists of people, in which all answers are right, where a tie with a wrong
+    option is not right. best: whether the reader has the highest mean `value` for this kind of
+    question, controls left out; as the highest of several, that value is a bit too high.
     """
-    # Sums by number are those by name, in the same order, and much faster.
+    # Grouping by numbers gives the same sums in the same order as by names, and is much faster.
     numbers = {name: pd.factorize(chosen[name], sort=True)[0] for name in ("group", "together")}
     is_together = chosen["together"] != ""
     rows = []
@@ -119,7 +126,7 @@ def table(chosen: pd.DataFrame) -> pd.DataFrame:
 
 
 def _both_right(answers: pd.DataFrame) -> dict:
-    """The share of pairs, or lists, of which all answers are right, with its interval."""
+    """The share of pairs, or lists, in which all answers are right, with its interval."""
     together = answers[answers["is_together"]].groupby("together")
     together = together.agg(credit=("credit", "min"), group=("group", "first"))
     interval = cluster_interval(together["credit"].eq(1).astype(float), together["group"])
@@ -132,13 +139,14 @@ def _both_right(answers: pd.DataFrame) -> dict:
 
 
 def choices(benchmark: ModuleType, items: pd.DataFrame, method: str) -> pd.DataFrame:
-    """The option that each reader chooses, of questions that a method asks and that have options or
-    are answered by "yes" or "no". No reader learns from items with `control`, if they have it.
+    """The option that each reader chooses, a row for each reader and question. Only those questions
+    count that the method asks and that have options or are answered by "yes" or "no". No reader
+    learns from items whose `control` is true.
 
-    side: whether the omniscient baseline is right, two kinds of question that count alike in
-    balanced accuracy; credit: what the choice earns, on average if a reader likes several options
-    most; version_credit: the same for telling on which side a question is; together: the pair or
-    list that a question belongs to, or "".
+    side: whether the omniscient baseline is right (questions where it is right and questions where
+    it is wrong count alike in balanced accuracy); credit: 1 for the right option, 0 for a wrong
+    one, the average if several tie; version_credit: the same for telling the question's `side`;
+    together: the key of the pair or list that the question belongs to, or "".
     """
     options = _options(benchmark, items, method)
     columns = ["item_id", "kind", "group", "control", "initial_belief", "side", "together"]
@@ -147,7 +155,7 @@ def choices(benchmark: ModuleType, items: pd.DataFrame, method: str) -> pd.DataF
     results = []
     for _, of_kind in options.groupby("kind"):
         of_kind = of_kind.reset_index(drop=True)
-        # Between options that a reader likes alike a lot decides, the same for all versions.
+        # A hash of group and text breaks ties between options, alike in all versions of a story.
         texts = of_kind["group"].astype(str) + of_kind["text"]
         lot = pd.util.hash_pandas_object(texts, index=False)
         question = pd.factorize(of_kind["item_id"])[0]  # grouping by numbers is faster
@@ -193,7 +201,7 @@ def _options(benchmark: ModuleType, items: pd.DataFrame, method: str) -> pd.Data
 
 
 def _question(benchmark: ModuleType, item: Mapping, method: str, texts: Sequence[str]) -> dict:
-    """What readers see of a question, and what they are grouped by."""
+    """What readers see of a question, and the columns by which questions are grouped."""
     reference = benchmark.reference(item, method, 0)
     wording = item
     if hasattr(benchmark, "in_words"):
@@ -218,7 +226,7 @@ def _question(benchmark: ModuleType, item: Mapping, method: str, texts: Sequence
 
 
 def _own_words(texts: Sequence[str]) -> Iterator[str]:
-    """Of each option, the words that no other has."""
+    """For each option, the words that no other option has, joined by spaces."""
     for text in texts:
         rest = " ".join(option for option in texts if option != text)
         yield " ".join(set(words_of(text)).difference(words_of(rest)))
@@ -242,8 +250,9 @@ def _initial_belief(item: Mapping) -> str:
 
 
 def _together(item: Mapping) -> str:
-    """What is right only together: the true- and false-belief version of a BigToM question, the
-    unaware and aware story of a SimpleToM question, what FANToM asks about each person of a set.
+    """The key that groups questions which count as right only if all of them are right: the true-
+    and false-belief version of a BigToM question, the unaware and aware story of a SimpleToM
+    question, FANToM's yes/no questions about each person of a question set. "" for others.
     """
     kind = _kind(item)
     if "condition" in item:
@@ -257,13 +266,13 @@ def _together(item: Mapping) -> str:
 
 
 def _set_of(item: Mapping) -> str:
-    """The question set and the family of questions: "0-0-0/infoaccess"."""
+    """The question set and the family of an item's question, such as "0-0-0/infoaccess"."""
     return item["item_id"].rpartition("_")[0]
 
 
 def _asked_person(item: Mapping, options: Sequence[str]) -> str:
-    """The person whose knowledge decides the answer, in lower case: in a second-order question it
-    is the second person that the options name.
+    """The person whose knowledge decides the answer, in lower case; "" if none is found. In a
+    second-order question it is the second person that the first option names.
     """
     if item.get("tom_order", "").startswith(("first-order", "second-order")):
         speakers = speakers_of(item["full_story"])

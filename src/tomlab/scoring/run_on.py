@@ -1,10 +1,10 @@
-"""Where an answer ends because the model goes on with a question or a story of its own."""
+"""Finds where an answer ends because the model goes on with a new question or story of its own."""
 
 import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-# What opens a new question or story, and what opens somebody else's turn.
+# The labels that open a new question or story, and those that open somebody else's turn.
 _TASKS = (
     "question|q|story|scenario|context|passage|conversation|dialogue|example|problem|exercise"
     "|task|case|quiz"
@@ -20,16 +20,17 @@ _LABEL = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
-# Two options below each other or side by side. They make a question of a "?" before them.
+# Two options, on two lines or on one. A sentence with "?" before them counts as a question.
 _OPTIONS = re.compile(r"\(?\b[Aa][).:]\s?[^\n]{1,200}?\s\(?[Bb][).:]\s?\w")
-# What a question begins behind; a label within a line begins one, too: "the chips Question: Is …".
+# A question begins after one of these: the end of a sentence or line, or the space before a label
+# within a line ("the chips Question: Is …").
 _SENTENCE = re.compile(r"[.!)?]\s+|\n|\s(?=(?:Question|Q)[ ]?\d*:)")
 
 
 class _Start(NamedTuple):
     position: int
     label: str
-    is_turn: bool  # somebody else's, which no answer holds
+    is_turn: bool  # whether somebody else's turn begins, which always ends an answer
 
 
 def before_next_question(
@@ -38,9 +39,11 @@ def before_next_question(
     """`text` up to where the model goes on with another question, story or turn; None if it does so
     before it has answered.
 
-    A question at the very beginning is the one asked, put again. After that, a question ends the
-    answer if what stands before it can be read (`is_read`). Otherwise the text could answer either
-    question, unless it began with the one asked and no label comes twice, or reasons first (cot).
+    A question at the very beginning repeats the one that was asked. A later one ends the answer if
+    `is_read` can read the text before it; a later turn always does. The result is None if a label
+    comes twice before that. If nothing ends the answer, the result is the whole text where it has
+    no such start, begins with a question or reasons first (`cot`), and None elsewhere, because the
+    text could answer either question.
     """
     starts = _starts(text)
     if not starts:
@@ -74,6 +77,7 @@ _WORDS = [word for word in f"{_TASKS}|{_TURNS}".split("|") if word != "q"] + ["q
 
 
 def _of_label(match: re.Match) -> _Start | None:
+    """What a match of `_LABEL` opens; None if it is an ordinary word of the text."""
     label = (match["line"] or match["inline"]).lower()
     has_colon = match[0].rstrip().endswith((":", "："))
     # "Example 2" or "## Question" on a line; but not "Context" or "Case." in a sentence.
@@ -88,8 +92,8 @@ _LONGEST_QUESTION = 600  # characters
 
 
 def _with_options(text: str, labels: list[int]) -> Iterator[_Start]:
-    """Questions without a label: a sentence that ends in "?", and options behind it. labels: where
-    those with a label begin.
+    """Yields questions without a label: sentences that end in "?" and are followed by options.
+    labels: the positions of all labels; a question that one of them stands in is left out.
     """
     for match in _OPTIONS.finditer(text):
         first = max(0, match.start() - _LONGEST_QUESTION)

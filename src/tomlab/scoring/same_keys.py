@@ -1,7 +1,7 @@
-"""Keys that cannot tell right from wrong: two answers that should differ say the same.
+"""Items with faulty answer keys: two answers that should differ say the same.
 
-Two texts are identical, or nearly: apart by nothing but case, spaces, punctuation and the way in
-which a sign is encoded (NFKC). This is said of every benchmark's items, and drops none.
+Their texts are identical, or nearly: they differ only in case, spaces, punctuation or the way in
+which Unicode encodes a character (NFKC). Such items are reported, and none is dropped.
 """
 
 import json
@@ -18,7 +18,8 @@ from tomlab.records import files
 
 IDENTICAL = "identical"
 NEARLY = "nearly identical"
-# A file of what others reported, a row a released item: its row in the file, counted from 0.
+# The columns of a file that lists faulty items which others reported, a row for each item and kind
+# of question. row: the item's row in the released file, counted from 0.
 REPORTED = pa.DataFrameSchema(
     {
         "row": files.text(r"\d+", "its row, counted from 0"),
@@ -35,10 +36,11 @@ COLUMNS = (*_ITEM, "likeness", "text")
 
 
 def same_keys(items: pd.DataFrame) -> pd.DataFrame:
-    """Every pair of answers of an item that say the same, a row each (`COLUMNS`).
+    """A row (`COLUMNS`) for each two answers of one item that say the same.
 
-    Compared are: two options; without options, the right and the wrong answer; in a gold table of
-    OmniToM, two rows of one actor and order. text: the first of the two.
+    The function compares every two options of an item; without options, the right and the wrong
+    answer; in a gold table of OmniToM, every two beliefs of one actor and order. text: the first
+    answer of the two.
     """
     rows = []
     for item in items.to_dict("records"):
@@ -51,7 +53,7 @@ def same_keys(items: pd.DataFrame) -> pd.DataFrame:
 
 
 def likeness_of(text: str, second: str) -> str:
-    """`IDENTICAL`, `NEARLY`, or "" for two texts that say something else; of no text, ""."""
+    """`IDENTICAL`, `NEARLY`, or "" if the two texts say different things or one is empty."""
     if not text.strip() or not second.strip():
         return ""
     if text == second:
@@ -60,9 +62,9 @@ def likeness_of(text: str, second: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text in lower case without punctuation and spaces; with it where nothing else is left."""
+    """A text in lower case without spaces and punctuation; punctuation stays if it is all."""
     text = "".join(unicodedata.normalize("NFKC", text).casefold().split())
-    # The first letter of a sign's category in Unicode: P is punctuation.
+    # The first letter of a character's Unicode category is P for punctuation.
     bare = "".join(sign for sign in text if unicodedata.category(sign)[0] != "P")
     return bare or text
 
@@ -85,8 +87,9 @@ def _pairs_of_beliefs(beliefs: list[Mapping]) -> Iterator[tuple[str, str]]:
 
 
 def reported(benchmark: str, folder: Path = PUBLISHED) -> pd.DataFrame:
-    """What was reported in public of a released file, in the columns of `REPORTED`; no rows where
-    nothing was. Errors: `InputError` with all rows and fields at fault.
+    """The faulty items of a benchmark's released file that others reported in public, in the
+    columns of `REPORTED`; no rows if there is no report. Errors: `InputError` with all rows and
+    fields at fault in the file of reports.
     """
     path = Path(folder) / benchmark / "same_keys.csv"
     if not path.is_file():
@@ -95,7 +98,7 @@ def reported(benchmark: str, folder: Path = PUBLISHED) -> pd.DataFrame:
 
 
 def in_words(pairs: pd.DataFrame, items: pd.DataFrame) -> str:
-    """A sentence on how many items have `pairs` of `same_keys`, in how many groups of how many."""
+    """A sentence that says how many items, in how many groups, have `pairs` (of `same_keys`)."""
     if pairs.empty:
         return f"In none of {len(items):,} items do two answers that should differ say the same."
     n_groups = pairs["group_id"].nunique()
@@ -106,8 +109,8 @@ def in_words(pairs: pd.DataFrame, items: pd.DataFrame) -> str:
 
 
 def beside_reported(pairs: pd.DataFrame, items: pd.DataFrame, benchmark: str) -> str:
-    """A sentence that holds what was reported in public against a released file; "" for our items,
-    and where nothing was reported. Groups of the items are counted in the order of the file.
+    """A sentence that says how many of the `reported` items are among `pairs`; "" for our items, or
+    if nothing was reported. The n-th group of `items` is taken to be the file's n-th row.
     """
     reports = reported(benchmark)
     is_released = items["source"].str.startswith("released:").all()

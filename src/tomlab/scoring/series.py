@@ -1,7 +1,7 @@
-"""From series of scores by unit to rows of the metrics table.
+"""Turns series of scores by unit into rows of the metrics table.
 
 A unit is what two models are paired on when they are compared (see `scoring.paired`): an answer, a
-story, a question set. It is the index of what a metric is computed from.
+story, a question set. The values that a metric is computed from are indexed by unit.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -23,20 +23,21 @@ from tomlab.scoring.stats import (
     fewest_trials,
 )
 
-# Groups in which each label has to occur for an interval of a mean over labels: that of a macro-F1
-# holds the truth in .64 of cases with two, in .95 with ten (`checks/interval_coverage.py`).
+# A mean over labels gets an interval only if each label occurs in so many groups: the interval of a
+# macro-F1 includes the true value in .64 of cases with two groups, in .95 with ten
+# (`checks/interval_coverage.py`).
 LEAST_WITH_LABEL = 10
-# Groups with a right answer for an interval of an F1 or of a mean of shares, unless none is right:
-# with fewer, a difference between equal models would have p < .05 in .07 to .13 of cases.
+# An F1 or a mean of shares gets an interval only if so many groups have a right answer, or none
+# has: with fewer, equal models would seem to differ (p < .05) in .07 to .13 of cases.
 LEAST_RIGHT = 5
 
 
 class Series(NamedTuple):
-    """The values by unit that one metric is the mean of, the group of each, and their `bounds`.
+    """A metric that is a mean: its `values` indexed by unit, the group of each, and their `bounds`.
 
-    Where a unit has several values, as a story has predicted beliefs, its label repeats. kinds: if
-    the metric is the mean of each kind's mean, as a balanced accuracy is, the kind of each value;
-    weights: of the kinds, as of `stats.balanced_interval`.
+    Where a unit has several values, as a story has predicted beliefs, its label repeats. kinds: the
+    kind of each value, if the metric is the mean of each kind's mean, as a balanced accuracy is;
+    weights: the weight of each kind, as in `stats.balanced_interval`.
     """
 
     metric: str
@@ -49,11 +50,14 @@ class Series(NamedTuple):
 
 
 class Statistic(NamedTuple):
-    """A metric that is no mean: `statistic` of the counts that `sums` makes, a row a group, from
-    `rows` by unit; both as in `stats.cluster_statistic`. labels: if it is a mean over labels, how
-    often each of them is asked about, in an array of (groups, labels) from the counts; right: if
-    it is made of right answers, how many there are, in an array of (groups,); sizes: if answers
-    count alike in it, as in a weighted F1, how many there are, in an array of (groups,).
+    """A metric that is not a mean, such as an F1.
+
+    `sums` turns `rows` (indexed by unit) into counts, one row a group, and `statistic` turns counts
+    into the metric, both as in `stats.cluster_statistic`. The last three functions take the array
+    of counts. labels: for a mean over labels, how often each label is asked about, as an array of
+    (groups, labels); right: for a metric made of right answers, their number, as an array of
+    (groups,); sizes: for a metric in which all answers weigh alike, as in a weighted F1, the number
+    of answers, as an array of (groups,).
     """
 
     metric: str
@@ -66,8 +70,8 @@ class Statistic(NamedTuple):
     sizes: Callable[[np.ndarray], np.ndarray] | None = None
 
     def without_rare_ends(self, interval: Interval, *sums: pd.DataFrame) -> Interval:
-        """The interval of `sums` (two of a difference), without its ends where one of the labels or
-        a right answer is in too few groups.
+        """`interval`, but with nan for its ends and the reason as `ci_method` if a label or a right
+        answer occurs in too few groups. sums: the counts, two frames for a difference.
         """
         counts = [frame.to_numpy(float) for frame in sums]
         why = None
@@ -85,12 +89,12 @@ class Statistic(NamedTuple):
 
 
 Measure = Series | Statistic
-# What a benchmark's `series` yields: model, method, and what one of their metrics is made of.
+# What a benchmark's `series` yields: model, method, and the values or counts of one metric.
 Measures = Iterator[tuple[str, str, Measure]]
 
 
 def table(benchmark: str, measures: Measures) -> pd.DataFrame:
-    """The metrics table of what a benchmark's `series` yields."""
+    """The metrics table: a row for each metric that a benchmark's `series` yields, if defined."""
     rows = []
     for model, method, measure in measures:
         row = metric_row(measure, {"benchmark": benchmark, "model": model, "method": method})
@@ -100,8 +104,8 @@ def table(benchmark: str, measures: Measures) -> pd.DataFrame:
 
 
 def metric_row(measure: Measure, keys: Mapping) -> dict | None:
-    """A row of the metrics table. keys: benchmark, model and method. None for a statistic that is
-    not defined, because what it needs was not asked.
+    """A row of the metrics table. keys: benchmark, model and method. None for a `Statistic` that is
+    not defined, because the questions it needs were not asked.
     """
     interval = interval_of(measure)
     if isinstance(measure, Statistic) and np.isnan(interval.value):
@@ -127,8 +131,8 @@ def interval_of(measure: Measure) -> Interval:
 
 
 def by_unit(table: pd.DataFrame, *names: str) -> pd.DataFrame:
-    """`table` indexed by what identifies a unit: its columns `names`, by default those of an answer
-    among the answers of one model and method.
+    """`table` indexed by unit: its columns `names`, joined by "/". The default, `item_id` and
+    `sample`, identifies an answer among the answers of one model and method.
     """
     if not names:
         names = ("item_id", "sample")
@@ -138,7 +142,9 @@ def by_unit(table: pd.DataFrame, *names: str) -> pd.DataFrame:
 
 
 def over_all(part: pd.DataFrame) -> Iterator[Series]:
-    """The share of each outcome, and accuracy as the release reads (left to a grader: wrong)."""
+    """Yields the share of each outcome, and accuracy as the released code reads answers; those that
+    it leaves to a grader count as wrong.
+    """
     for outcome in OUTCOMES:
         yield Series("outcome_rate", outcome, part["outcome"] == outcome, part["group_id"])
     yield Series("released_rule", "all", part["by_released_rule"].eq(True), part["group_id"])

@@ -1,4 +1,4 @@
-"""How alike two texts are: by words, shared words, vectors (OmniToM, App. C.4; graders)."""
+"""How alike two texts are, by equal words, shared words or embeddings (OmniToM, App. C.4)."""
 
 import re
 import unicodedata
@@ -32,8 +32,9 @@ def similarity(
 ) -> np.ndarray:
     """Likeness of every predicted to every gold text, shape (predicted, gold).
 
-    kind: exact (equal as `plain`: 1 or 0), token_f1 (of the words, with repeats), embedding (cosine
-    of `vectors`, of length 1, by text). Errors: `InputError` for another kind.
+    kind: exact (1 if the texts are equal after `plain`, else 0), token_f1 (F1 of the words, repeats
+    counted), embedding (cosine). vectors: for embedding, a vector of length 1 for each text.
+    Errors: `InputError` for another kind.
     """
     if kind not in KINDS:
         raise InputError(f"alignment: found kind {kind!r}, expected one of {', '.join(KINDS)}")
@@ -61,13 +62,13 @@ def _token_f1(text: str, gold: str) -> float:
     return 2 * (words & gold_words).total() / max(words.total() + gold_words.total(), 1)
 
 
-@lru_cache(maxsize=4_096)  # each text is held against many
+@lru_cache(maxsize=4_096)  # each text is compared with many others
 def _word_counts(text: str) -> Counter:
     return Counter(text.split())
 
 
 def shared(text: str, second: str) -> float:
-    """The share of content words that two sentences have in common (Dice), endings left aside."""
+    """The share of content words, without their endings, that two sentences share (Dice's)."""
     words = _content(text)
     second_words = _content(second)
     return 2 * len(words & second_words) / max(len(words) + len(second_words), 1)

@@ -1,8 +1,8 @@
 """Uncertainty over whole groups (templates, question sets, stories), and agreement between raters.
 
-Intervals are of 95 %, unless another `confidence` is asked for, and the same whenever they are
-computed: no random numbers, whatever the order of rows. How often they hold the truth is measured
-by `checks/interval_coverage.py`.
+Intervals have a confidence of 95 % unless the caller asks for another `confidence`. They use no
+random numbers and do not depend on the order of rows, so they are the same whenever computed.
+`checks/interval_coverage.py` measures how often they include the true value.
 """
 
 import math
@@ -24,13 +24,13 @@ Bounds = tuple[float, float]
 SHARE = (0.0, 1.0)
 DIFFERENCE = (-1.0, 1.0)
 COUNT = (0.0, np.inf)
-# As `ci_method` in the metrics.
+# The values of `ci_method` in the metrics table.
 JACKKNIFE, EXACT, ALIKE, PAIRED = CI_METHODS
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A value with its 95 % interval. n: answers; n_groups: groups that have something to count."""
+    """A value with its interval. n: number of answers; n_groups: groups with something to count."""
 
     value: float
     ci_low: float
@@ -43,14 +43,14 @@ class Interval:
 def cluster_interval(values: pd.Series, groups: pd.Series, *, bounds: Bounds = SHARE) -> Interval:
     """The mean of bounded values, with an interval over whole groups.
 
-    values, groups: of one length. A mean of shares takes the narrower of two: the jackknife of
-    `cluster_statistic`, and Clopper-Pearson's for as many trials as there are effective groups,
-    (sum of sizes)^2 / (sum of squared sizes), which holds however alike the answers within a group
-    are (Korn and Graubard 1998). The error of the first is no less than that of groups which all
-    differ as they do on average over answers: where the few large groups happen to agree, leaving
-    them out tells too little. Values between other finite bounds, such as ratings, are shares of
-    the way from one to the other. A mean of differences between two answers is the share of gains
-    less that of losses, see `linear_interval`.
+    values, groups: of the same length, the group of each value. A mean of shares gets the narrower
+    of two intervals: the jackknife of `cluster_statistic`, and Clopper-Pearson's for as many trials
+    as there are effective groups, (sum of sizes)^2 / (sum of squared sizes), which is valid however
+    alike the answers within a group are (Korn and Graubard 1998). The jackknife's standard error is
+    at least the one that results if all groups differ as they do on average over answers, because
+    leaving out a few large groups that happen to agree shows too little spread. Values with other
+    finite bounds, such as ratings, are rescaled to shares. A mean of differences between two
+    answers is the share of gains minus the share of losses, see `linear_interval`.
     """
     if bounds in (SHARE, DIFFERENCE, COUNT):
         return interval_of_sums(group_sums(values, groups, bounds), n=len(values), bounds=bounds)
@@ -66,9 +66,10 @@ def cluster_interval(values: pd.Series, groups: pd.Series, *, bounds: Bounds = S
 
 
 def shares(rows: pd.DataFrame, keys: Sequence[str], column: str, groups: str) -> pd.DataFrame:
-    """The share of rows for which a column holds, with its interval over groups, by other columns.
+    """The share of rows in which `column` is true, with its interval, for each value of `keys`.
 
-    keys: these other columns; groups: the column that intervals cluster on.
+    keys: columns that divide the rows, first in the result, before the fields of `Interval`;
+    groups: the column that intervals cluster on.
     """
     table = []
     for values, part in rows.groupby(list(keys), sort=False):
@@ -88,14 +89,13 @@ def balanced_interval(
 ) -> Interval:
     """The mean of each kind's mean, such as a balanced accuracy, with an interval over groups.
 
-    values: shares or, with the bounds of a `DIFFERENCE`, differences between two shares; kinds,
-    groups: of the same length; weights: of the kinds, 1 in sum, all equal if not given. The value
-    is nan where a kind of `weights` has no value.
+    values: shares or, if `bounds` is `DIFFERENCE`, differences between two shares; kinds, groups:
+    the kind and group of each value; weights: the weight of each kind, 1 in sum, all equal if not
+    given. The result is nan if a kind in `weights` has no value.
 
-    A mean of shares takes the narrower of two: `linear_interval`, and Clopper-Pearson's for as many
-    trials as the kind allows that is in the fewest groups for its weight. A trial weighs no less
-    than any answer of that kind does together with all answers of its group, so that the variance
-    is at most that of a share in so many trials. Differences are gains less losses.
+    A mean of shares gets the narrower of two intervals: that of `linear_interval`, and
+    Clopper-Pearson's for the number of trials that `fewest_trials` gives. The variance of the mean
+    is at most that of a share in so many trials. A difference is gains minus losses.
     """
     rows = pd.DataFrame(
         {"value": values.to_numpy(), "kind": kinds.to_numpy(), "group": groups.to_numpy()}
@@ -127,8 +127,8 @@ def balanced_interval(
 def _balanced_share(
     rows: pd.DataFrame, weights: Mapping[str, float], n: int, confidence: float
 ) -> tuple[Interval, pd.DataFrame]:
-    """The interval of `balanced_interval`, and the share by group: `sum`, and `count`, of which all
-    groups together have 1.
+    """The interval of `balanced_interval` for shares, and the weighted share as a row for each
+    group: `sum` and `count`, scaled so that all counts together are 1.
     """
     shares = []
     parts = []
@@ -145,7 +145,7 @@ def _balanced_share(
 
 
 def _narrower(interval: Interval, trials: float, confidence: float) -> Interval:
-    """An interval of a share, or Clopper-Pearson's for so many trials if that is narrower."""
+    """`interval`, that of a share, or Clopper-Pearson's for so many trials if it is narrower."""
     low, high = clopper_pearson(min(interval.value, 1.0) * trials, trials, confidence)
     if high - low < interval.ci_high - interval.ci_low:
         return replace(interval, ci_low=low, ci_high=high, ci_method=EXACT)
@@ -153,16 +153,18 @@ def _narrower(interval: Interval, trials: float, confidence: float) -> Interval:
 
 
 def fewest_trials(counts: Sequence[pd.Series], weights: Sequence[float]) -> float:
-    """How many trials a mean of shares by `weights` is worth at least: as many as the share allows
-    that is in the fewest groups for its weight. counts: of each share, its answers by group. Of one
-    share these are its effective groups, (sum of counts)^2 / (sum of squared counts).
+    """How many independent trials a mean of shares, weighted by `weights`, is worth at least. The
+    share that has the fewest groups for its weight decides. counts: for each share, the number of
+    answers by group. For a single share the result is its number of effective groups, (sum of
+    counts)^2 / (sum of squared counts).
     """
     parts = [weight * count / count.sum() for count, weight in zip(counts, weights, strict=True)]
     by_group = pd.concat(parts).groupby(level=0).sum()
     trial_weights = []
     for count in counts:
         products = count * by_group[count.index]
-        trial_weights.append(math.fsum(products) / count.sum())  # whatever the order of groups
+        # `fsum` gives the same sum in any order of groups.
+        trial_weights.append(math.fsum(products) / count.sum())
     return 1 / max(trial_weights)
 
 
@@ -174,16 +176,18 @@ def linear_interval(
     intervals: Sequence[Interval] | None = None,
     confidence: float = CONFIDENCE,
 ) -> Interval:
-    """A sum of shares, each times a factor, such as a gap (1, -1), with an interval over groups.
+    """A sum of shares, each times a factor, with an interval over groups. For example, the factors
+    (1, -1) give a gap.
 
-    shares: of each, `sum` and `count` by group, as of `group_sums`; n: the number of answers;
-    intervals: of the shares, those of `interval_of_sums` if not given.
+    shares: for each share, the `sum` and `count` by group, as `group_sums` returns; n: the number
+    of answers; intervals: those of the shares, by default from `interval_of_sums`.
 
-    The distances of their ends from the shares are added by squares, the lower end taking those
-    that make the sum less (MOVER: Zou and Donner 2008; Donner and Zou 2012; after Newcombe 1998),
-    with those correlations over groups that make the interval wider. Where a share does not differ
-    between groups, no correlation is seen: two shares that move the sum in one direction are then
-    taken to vary together as far as they have the same groups.
+    Each end lies as far from the sum as the root of the summed squares of the distances between
+    the shares and the ends of their intervals; the lower end uses the distances that make the sum
+    less (MOVER: Zou and Donner 2008; Donner and Zou 2012; after Newcombe 1998). Correlations over
+    groups count where they widen the interval. Where a share does not differ between groups, its
+    correlation is unknown: two shares that move the sum in the same direction are then taken to be
+    correlated as far as they have the same groups.
     """
     if intervals is None:
         intervals = [interval_of_sums(share, n=n, confidence=confidence) for share in shares]
@@ -208,11 +212,11 @@ def _root_of_squares(distances: np.ndarray, correlations: np.ndarray) -> float:
 
 
 def _widening_correlations(columns: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """Correlations over groups of shares that are added or, where a sign is -1, taken away; 0 in
-    place of those that would make the interval of the sum narrower. columns: by group the sum and
-    the count of each share.
+    """Correlations over groups between shares that are added or, where a sign is -1, subtracted: a
+    matrix with 0 for those that would make the interval of the sum narrower. columns: one row a
+    group, with the sum and the count of each share in turn.
     """
-    columns = columns[np.lexsort(columns.T)]  # the last digits do not depend on names of groups
+    columns = columns[np.lexsort(columns.T)]  # so that last digits do not depend on groups' names
     totals = columns.T[0::2]
     sizes = columns.T[1::2]
     shares = totals.sum(axis=1) / sizes.sum(axis=1)
@@ -236,8 +240,8 @@ def _cosine(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def group_sums(values: pd.Series, groups: pd.Series, bounds: Bounds = SHARE) -> pd.DataFrame:
-    """All that `interval_of_sums` needs of values, a row a group: their `sum` and `count`; of
-    differences the sums of `gains` and of `losses`.
+    """What `interval_of_sums` needs, one row a group: `sum` and `count` of the values that are not
+    nan; for bounds of `DIFFERENCE`, the sums of `gains` and of `losses`, and `count`.
     """
     numbers = values.to_numpy(float)
     codes, labels = pd.factorize(groups.to_numpy(), sort=True)
@@ -250,8 +254,8 @@ def group_sums(values: pd.Series, groups: pd.Series, bounds: Bounds = SHARE) -> 
 
 
 def _exact_sums(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Sums by group, rounded once: added one by one, those of fractions would differ in their last
-    digits by the order of rows. codes: the number of each value's group; nan adds nothing.
+    """The sum of values in each group, rounded once, because the last digits of fractions added one
+    by one would depend on the order of rows. codes: the number of each value's group; nan adds 0.
     """
     values = np.nan_to_num(values)
     if (values % 1 == 0).all():
@@ -263,7 +267,7 @@ def _exact_sums(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
 def interval_of_sums(
     sums: pd.DataFrame, *, n: int, bounds: Bounds = SHARE, confidence: float = CONFIDENCE
 ) -> Interval:
-    """As `cluster_interval`, of `group_sums` in whatever order; n: the number of answers."""
+    """The interval of `cluster_interval`, from `group_sums` in any order; n: number of answers."""
     if bounds == DIFFERENCE:
         gains = sums[["gains", "count"]]
         losses = sums[["losses", "count"]]
@@ -298,28 +302,27 @@ def cluster_statistic(
     least_error: float = 0.0,
     trials: float | None = None,
 ) -> Interval:
-    """A statistic of summed counts that is no mean, such as an F1, with an interval over whole
-    groups.
+    """A statistic of summed counts, such as an F1, with an interval over whole groups.
 
-    sums: one row a group, the counts that the statistic is made of in its columns; rows of zeros
-    are no evidence and left out. statistic: from counts of shape (..., columns) to values of shape
-    (...), nan where it is not defined. n: the number of answers. least_error: what the standard
-    error is at least. trials: for a statistic from 0 to 1 that varies no more than a share does in
-    so many trials, such as a weighted F1 of answers in so many effective groups: its interval is no
-    wider than Clopper-Pearson's. Without it, where one group of many is wrong, that one alone
-    decides how wide the interval is.
+    sums: one row a group, and a column for each count that the statistic needs; rows of zeros are
+    left out. statistic: a function from counts of shape (..., columns) to values of shape (...),
+    nan where it is not defined. n: the number of answers. least_error: the standard error is at
+    least this. trials: for a statistic from 0 to 1 that varies no more than a share in so many
+    trials, such as a weighted F1 of answers in so many effective groups: its interval is no wider
+    than Clopper-Pearson's for so many trials. Without `trials`, if one group of many is wrong, that
+    group alone decides how wide the interval is.
 
     The jackknife leaves out each group in turn (Quenouille 1949; Efron and Stein 1981). Squared
-    deviations from the value of all groups are summed, not averaged, which errs to the safe side as
-    MacKinnon and White's HC3 does (1985). Student's t has as many degrees of freedom as that sum is
-    worth, 2 G / (kurtosis - 1), at most G - 1 (Satterthwaite 1946). Ends are taken on the logit
-    between the `bounds`, on the log where one is infinite, on the plain scale where both are. Where
-    leaving out moves nothing, all G groups being alike at c: c - q (c - low) to c + q (high - c),
-    with q = 1 - .025^(1/G) the greatest share of other groups that would go unseen so often (for an
-    infinite end: c (1 + q)). Where nothing can be left out (one group): Clopper-Pearson's for G
-    trials.
+    deviations from the value of all G groups are summed, not averaged, which errs on the safe side
+    as MacKinnon and White's HC3 does (1985). Student's t has 2 G / (kurtosis - 1) degrees of
+    freedom, at most G - 1 (Satterthwaite 1946). The ends are computed on the logit scale between
+    the `bounds`, on the log scale if the upper bound is infinite, on the plain scale if the lower
+    one is. If no group moves the value c when left out, all groups are taken to be alike, and the
+    interval is c - q (c - low) to c + q (high - c), where q = 1 - .025^(1/G) is the greatest share
+    of different groups that would go unseen so often (for an infinite end: c (1 + q)). If no group
+    can be left out (there is only one), the interval is Clopper-Pearson's for G trials.
     """
-    # By column, as the last digits of sums differ by the order in memory, too.
+    # Stored by column, because the order in memory changes the last digits of sums.
     counts = np.asfortranarray(sums.to_numpy(float))
     counts = counts[counts.any(axis=1)]
     counts = counts[np.lexsort(counts.T)]
@@ -342,7 +345,7 @@ def cluster_statistic(
     kurtosis = len(moves) * (moves**4).sum() / squares**2
     degrees = 2 * size / (kurtosis - 1) if kurtosis > 1 else np.inf
     degrees = max(min(size - 1, degrees), 1)
-    # A group that can't be left out is taken to move the value as the others do.
+    # A group is taken to move the value as the others do if the statistic is nan without it.
     error = max(np.sqrt(squares * size / len(moves)), least_error)
     distance = stdtrit(degrees, 1 - (1 - confidence) / 2) * error
     interval = Interval(value, *_ends_on_scale(value, distance, bounds), JACKKNIFE, n, size)
@@ -352,7 +355,7 @@ def cluster_statistic(
 def _ends_of_alike(
     value: float, bounds: Bounds, size: int, confidence: float
 ) -> tuple[float, float]:
-    """The interval where leaving out any of the groups moves nothing."""
+    """The ends of the interval if leaving out any one of `size` groups does not move the value."""
     unseen = 1 - ((1 - confidence) / 2) ** (1 / size)
     low = bounds[0] if np.isfinite(bounds[0]) else value - abs(value)
     high = bounds[1] if np.isfinite(bounds[1]) else value + abs(value)
@@ -360,7 +363,7 @@ def _ends_of_alike(
 
 
 def _ends_on_scale(value: float, distance: float, bounds: Bounds) -> tuple[float, float]:
-    """`value` less and plus `distance`, on a scale on which neither end passes the bounds."""
+    """`value` minus and plus `distance`, on a scale on which neither end passes the bounds."""
     low, high = bounds
     if np.isinf(low):
         return value - distance, value + distance
@@ -376,7 +379,7 @@ def _ends_on_scale(value: float, distance: float, bounds: Bounds) -> tuple[float
 
 
 def ratio(counts: np.ndarray) -> np.ndarray:
-    """The first column over the second, nan where that is 0: a mean, for `cluster_statistic`."""
+    """A mean for `cluster_statistic`: the first column over the second, nan if both are 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return counts[..., 0] / counts[..., 1]
 
@@ -384,7 +387,7 @@ def ratio(counts: np.ndarray) -> np.ndarray:
 def clopper_pearson(
     successes: float, trials: float, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """The exact interval of a share; both may be fractional."""
+    """The exact interval of a share; `successes` and `trials` may be fractions."""
     tail = (1 - confidence) / 2
     low = betaincinv(successes, trials - successes + 1, tail) if successes > 0 else 0.0
     high = betaincinv(successes + 1, trials - successes, 1 - tail) if successes < trials else 1.0
@@ -394,10 +397,11 @@ def clopper_pearson(
 def agreement(
     ratings: pd.DataFrame, level: Literal["nominal", "ordinal", "interval"]
 ) -> dict[str, float]:
-    """Percent agreement and Krippendorff's alpha.
+    """The number of `units` that two or more raters rated, and for these `percent_agreement` (the
+    share, 0 to 1, in which all ratings are equal) and Krippendorff's `alpha`.
 
-    ratings: one row a unit, one column a rater, missing where a rater gave none. Only units count
-    that two or more rated; alpha is nan where all are alike.
+    ratings: one row a unit, one column a rater, missing where the rater gave no rating. alpha is
+    nan if all ratings are the same.
     """
     rated = ratings[ratings.notna().sum(axis=1) >= 2]
     values = rated.to_numpy(float).T
@@ -412,8 +416,9 @@ def agreement(
 def alpha_interval(ratings: pd.DataFrame, level: str, groups: pd.Index) -> tuple[float, float]:
     """The interval of Krippendorff's alpha over groups of units, by `cluster_statistic`.
 
-    ratings: as in `agreement`, coded by rank; level: "nominal" or "ordinal"; groups: one label a
-    unit. nan where alpha is not defined or nothing moves it.
+    ratings: as in `agreement`, coded by rank from 0; level: "nominal" or "ordinal"; groups: the
+    group of each unit. Both ends are nan if alpha is not defined, or no group moves it when left
+    out.
     """
     is_rated = (ratings.notna().sum(axis=1) >= 2).to_numpy()
     values = ratings[is_rated].to_numpy(float)
@@ -421,7 +426,7 @@ def alpha_interval(ratings: pd.DataFrame, level: str, groups: pd.Index) -> tuple
         return np.nan, np.nan
     codes = np.unique(values[values >= 0])
     counts = np.stack([(values == code).sum(axis=1) for code in codes], axis=1)
-    # How often one rater's value meets another's in each unit: sums of it are all alpha needs.
+    # How often each value meets each other rater's value in a unit; alpha needs only the sums.
     pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(len(codes))
     pairs = pairs / (counts.sum(axis=1) - 1)[:, None, None]
     sums = pd.DataFrame(pairs.reshape(len(values), -1)).groupby(groups[is_rated]).sum()
@@ -433,7 +438,7 @@ def alpha_interval(ratings: pd.DataFrame, level: str, groups: pd.Index) -> tuple
 
 
 def _alpha(sums: np.ndarray, level: str) -> np.ndarray:
-    """Krippendorff's alpha of summed pairs, shape (..., values * values)."""
+    """Krippendorff's alpha from the summed counts of pairs, shape (..., values * values)."""
     size = round(sums.shape[-1] ** 0.5)
     pairs = sums.reshape(*sums.shape[:-1], size, size)
     counts = pairs.sum(axis=-1)

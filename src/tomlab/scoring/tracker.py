@@ -19,7 +19,7 @@ class Event:
     who: str = ""  # the actor or speaker; "" for a change without an actor
     thing: str = ""
     value: str = ""  # the new value (move), or what is said (say)
-    to: tuple[str, ...] = ()  # whom it is said to
+    to: tuple[str, ...] = ()  # the people to whom it is said
     secretly: tuple[str, ...] = ()  # who watches through a crack or overhears, unknown to others
 
 
@@ -33,7 +33,7 @@ class Story:
 
 @dataclass
 class View:
-    """What a chain believes of the world, and of its last person."""
+    """What a chain believes about the world, and about the attention of its last person."""
 
     value: dict[str, str | None]  # of each thing, None for no belief
     knows: dict[str, bool]  # whether the last person has known a thing's value without a gap
@@ -48,15 +48,16 @@ class View:
 
 
 def beliefs(story: Story, order: int = 4) -> dict[Chain, dict[str, str | None]]:
-    """What each chain of at most `order` people believes of each thing at the end, None for no
-    belief; the chain () has what is so. Errors: `InputError` with the number of a bad event.
+    """The value that each chain of at most `order` people believes each thing to have at the end of
+    the story, None for no belief; the chain () has the true values. Errors: `InputError` for people
+    at the scene who are not in the story, or with the number of a bad event.
     """
-    views = views_at_end(story, max(order, 1))  # what happens depends on who watches
+    views = views_at_end(story, max(order, 1))  # order 1 says who watches, which events depend on
     return {chain: view.value for chain, view in views.items() if len(chain) <= order}
 
 
 def views_at_end(story: Story, order: int = 4) -> dict[Chain, View]:
-    """The view of each chain of at most `order` people after all events."""
+    """The view of each chain of at most `order` people after all events. Errors: as `beliefs`."""
     present = set(story.present)
     strangers = present.difference(story.people)
     if strangers:
@@ -81,7 +82,7 @@ def views_at_end(story: Story, order: int = 4) -> dict[Chain, View]:
 
 
 def _chains(people: Collection[str], order: int) -> list[Chain]:
-    """All chains of at most so many people in which nobody stands beside himself or herself."""
+    """All chains of at most `order` people in which nobody stands next to himself or herself."""
     chains = []
     for length in range(order + 1):
         for chain in product(people, repeat=length):
@@ -106,7 +107,7 @@ def _after(earlier: dict[Chain, View], present: set[str], event: Event) -> dict[
             for chain in observing:
                 views[chain].learn(event.thing, event.value)
         case "look" | "peek":
-            # Onlookers take her to see what they themselves believe to be there.
+            # Onlookers assume that the actor sees what they themselves believe to be there.
             for chain in actor_chains:
                 views[chain].learn(event.thing, earlier[chain[:-1]].value[event.thing])
         case "say":
@@ -115,7 +116,9 @@ def _after(earlier: dict[Chain, View], present: set[str], event: Event) -> dict[
 
 
 def _observing_chains(earlier: dict[Chain, View], present: set[str], event: Event) -> list[Chain]:
-    """The chains that an event reaches: everybody in them observes it."""
+    """The chains that an event reaches, because everybody in them observes it. earlier: the views
+    before the event.
+    """
     secretly = set(event.secretly)
     if event.kind == "peek":
         openly = set()
@@ -126,7 +129,7 @@ def _observing_chains(earlier: dict[Chain, View], present: set[str], event: Even
         attentive = {person for person in present if earlier[(person,)].watching}
         openly = attentive | {event.who}
     openly.discard("")
-    # People who watch in secret are not known to watch, so they can only stand first.
+    # Nobody knows about secret watchers, so these can only be the first person of a chain.
     return [
         chain
         for chain in earlier
@@ -137,6 +140,7 @@ def _observing_chains(earlier: dict[Chain, View], present: set[str], event: Even
 def _see_who_is_there(
     views: dict[Chain, View], earlier: dict[Chain, View], actor_chains: Collection[Chain]
 ) -> None:
+    """Updates who is watching, in `views`, after somebody has come or attends again."""
     for chain, view in views.items():
         view.watching = earlier[_without_actor(chain, actor_chains)].watching
     for chain in actor_chains:
@@ -144,8 +148,9 @@ def _see_who_is_there(
 
 
 def _without_actor(chain: Chain, actor_chains: Collection[Chain]) -> Chain:
-    """Whose view of who is there a chain has after somebody came: she sees it herself, and
-    onlookers take her to see what they themselves believe of it, so she drops out of the chain.
+    """The shorter chain from which `chain` takes who is watching after an actor has come. The actor
+    sees who is there, and onlookers assume that the actor sees what they themselves believe, so the
+    actor drops out of the chain.
     """
     onlookers = []
     for number, person in enumerate(chain, start=1):
@@ -155,7 +160,9 @@ def _without_actor(chain: Chain, actor_chains: Collection[Chain]) -> Chain:
 
 
 def _hear(views: dict[Chain, View], observing: Collection[Chain], event: Event) -> None:
-    """Whoever knows better keeps her belief. Others believe it and that all who hear it do."""
+    """Updates `views` after something is said. A hearer who knows the value without a gap keeps the
+    old belief. The others believe what is said, and believe that all who hear it believe it.
+    """
     unmoved = {(), (event.who,)}
     for chain in observing:
         view = views[chain]
@@ -168,7 +175,7 @@ def _hear(views: dict[Chain, View], observing: Collection[Chain], event: Event) 
 
 
 def _fault(story: Story, views: dict[Chain, View], present: set[str], event: Event) -> str:
-    """What is wrong with an event at this point, "" if nothing is."""
+    """A description of what is wrong with an event at this point of the story, "" if nothing is."""
     attentive = [person for person in story.people if views[(person,)].watching]
     return (
         _fault_of_words(story, event)
@@ -178,7 +185,7 @@ def _fault(story: Story, views: dict[Chain, View], present: set[str], event: Eve
 
 
 def _fault_of_words(story: Story, event: Event) -> str:
-    """An unknown kind, person or thing, or a missing actor or value."""
+    """Describes an unknown kind, person or thing, or a missing actor or value; "" if none."""
     people = {event.who, *event.to, *event.secretly}
     strangers = sorted(people.difference(story.people, [""]))
     if event.kind not in KINDS:
@@ -195,7 +202,9 @@ def _fault_of_words(story: Story, event: Event) -> str:
 
 
 def _fault_of_scene(present: Collection[str], attentive: Collection[str], event: Event) -> str:
-    """Somebody who is not where the event needs them to be, or is not attentive as it needs."""
+    """Describes an actor who is not where the event needs the actor to be, or who is attentive or
+    distracted against its needs; "" if there is no such fault.
+    """
     who = event.who
     takes_scene = event.kind in ("leave", "distract", "attend", "move", "look")
     if who and takes_scene and who not in present:
@@ -210,7 +219,9 @@ def _fault_of_scene(present: Collection[str], attentive: Collection[str], event:
 
 
 def _fault_of_hearers(attentive: Collection[str], event: Event) -> str:
-    """Nobody who is told, somebody who hears or watches in two roles, or no secret watcher."""
+    """Describes a missing listener, somebody who hears or watches in two roles, or a secret watcher
+    who is at the scene and attentive anyway; "" if there is no such fault.
+    """
     hearers = [*event.to, *event.secretly]
     repeated = sorted({person for person in hearers if hearers.count(person) > 1})
     seen = [person for person in event.secretly if person in attentive]

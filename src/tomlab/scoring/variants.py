@@ -1,6 +1,7 @@
-"""Does the order of two options, or the wording of a prompt, decide? (Variants: `tidy.REVERSED`.)
+"""Does the order of two options, or the wording of a prompt, change the answers?
 
-A question put in another way is held against the same question as the protocol puts it.
+A variant asks a question with swapped options (`tidy.REVERSED`) or in another wording. Its answers
+are compared with those to the same question as the protocol asks it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,26 +16,30 @@ _COLUMNS = [*_KEYS, "metric", "value", "ci_low", "ci_high", "ci_method", "n", "n
 
 
 def protocol(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of responses or scores that were asked as the protocol asks, as metrics take."""
+    """The rows of responses or scores whose question was asked as in the protocol; metrics use only
+    these. All rows if the table has no column `asked_as`.
+    """
     if "asked_as" not in table:
         return table
     return table[table["asked_as"] == AS_ASKED].reset_index(drop=True)
 
 
 def variants(scores: pd.DataFrame, items: pd.DataFrame, groups: str) -> pd.DataFrame:
-    """What each variant changes, by model, method and `asked_as`, with intervals over `groups`, a
-    column of scores. Only questions that were asked both ways count. No rows without a variant.
+    """What each variant changes: a row by model, method, variant (`asked_as`) and metric, with
+    intervals over `groups`, a column of scores. Only questions that were asked both ways count. The
+    table is empty if there is no variant.
 
-    as_asked, varied, both: the mean score as the protocol asks, in the variant, and over both;
-    difference: varied - as_asked. Where answers choose an option (scores with `chosen`, its text):
-    same_answer, the share of questions with the same choice both times, and unreadable, the share
-    with one that can't be read. With options exchanged also both_right, and first_option: how often
-    the option shown first is chosen where both answers are readable (n: answers).
+    as_asked, varied, both: the mean score as in the protocol, in the variant, and over both;
+    difference: varied - as_asked. If answers choose an option (scores have `chosen`, the option's
+    text): same_answer, the share of questions with the same choice both times, and unreadable, the
+    share with at least one unreadable answer. With swapped options also both_right, the mean of the
+    two scores' products, and first_option, the share of answers that choose the option shown first,
+    where both answers are readable (n: answers).
     """
     if "asked_as" not in scores:
         return pd.DataFrame(columns=_COLUMNS)
     scores = scores.sort_values("sample", kind="stable")
-    # A variant's samples have numbers of their own, behind those of the protocol.
+    # A variant numbers its samples after those of the protocol, so repeats are counted anew.
     scores = scores.assign(repeat=scores.groupby([*_KEYS, "item_id"]).cumcount())
     options = dict(zip(items["item_id"], items["choices"], strict=True))
     rows = []
@@ -53,7 +58,7 @@ def variants(scores: pd.DataFrame, items: pd.DataFrame, groups: str) -> pd.DataF
 def _metrics(
     pairs: pd.DataFrame, asked_as: str, options: Mapping[str, Sequence[str]]
 ) -> dict[str, pd.Series]:
-    """The values of each metric of one variant, by pair of answers."""
+    """The values of each metric of one variant, indexed by pair of answers."""
     as_asked = pairs["score"]
     varied = pairs["score_varied"]
     metrics = {

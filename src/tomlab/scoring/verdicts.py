@@ -1,8 +1,8 @@
 """Verdicts on single items of a released benchmark, as others published them for their models.
 
-`data/published/<benchmark>/verdicts_*.csv` has a row an answer, the YAML file of the same name its
-card: who published it, and how each series differs from the paper's protocol. Series are read apart
-from each other, since answers to different protocols are never pooled.
+`data/published/<benchmark>/verdicts_*.csv` has a row for each answer. The YAML file of the same
+name is its card: it says who published the verdicts, and how each series (answers to one protocol)
+differs from the paper's protocol. Answers to different protocols are never pooled.
 """
 
 from collections.abc import Iterable
@@ -23,8 +23,8 @@ from tomlab.scoring import stats
 from tomlab.scoring.paired import holm
 from tomlab.scoring.stats import DIFFERENCE, cluster_interval
 
-VERDICTS = ("correct", "wrong", "unreadable")  # the last two earn nothing
-BOTH = "both"  # in the place of a condition: right in all conditions of an item
+VERDICTS = ("correct", "wrong", "unreadable")  # the last two count as 0
+BOTH = "both"  # stands in place of a condition for "right in all conditions of an item"
 Text = Annotated[str, Field(min_length=1, strict=True)]
 
 
@@ -44,7 +44,7 @@ class Deviations(BaseModel, extra="forbid"):
 class Series(BaseModel, extra="forbid"):
     title: Text
     deviations: Deviations
-    models: dict[str, str]  # what each is called, by its name in the file
+    models: dict[str, str]  # from each model's name in the file to its readable name
 
 
 class Card(BaseModel, extra="forbid"):
@@ -58,15 +58,15 @@ class Card(BaseModel, extra="forbid"):
     cell: Text
     items: Text
     item: Text  # what a row is about
-    condition: Text  # the column that tells its versions apart
+    condition: Text  # the column that tells the versions of an item apart
     caution: Text
     series: dict[str, Series]
 
 
 def read(table: str, folder: Path = PUBLISHED) -> tuple[Card, dict[str, pd.DataFrame]]:
-    """A file of verdicts, such as "bigtom/verdicts_forward_belief": its card, and the rows of each
-    series, with models by the card's names and `right`, 1 or 0. Errors: `InputError` with every
-    field of the card, or every row and field, at fault.
+    """Read a file of verdicts, such as "bigtom/verdicts_forward_belief". Returns its card, and a
+    table for each series, with the card's names of models and `right`, 1 or 0. Errors: `InputError`
+    if the file is missing, or with every field of the card, or every row and field, at fault.
     """
     path = Path(folder) / f"{table}.csv"
     if not path.is_file():
@@ -99,27 +99,29 @@ def _read_card(path: Path) -> Card:
 
 
 def shows_options(series: Series) -> bool:
-    """Whether a model was shown options, whose place may have decided: none of the series that we
-    have was asked with swapped options.
+    """Whether the models were shown options. If so, the place of an option may have decided the
+    answer, because none of the series that we have was asked with swapped options.
     """
     return series.deviations.options != "none shown"
 
 
 def by_item(rows: pd.DataFrame, condition: str) -> pd.DataFrame:
-    """`right` by model and item, a column a condition and `both`, which is missing where one is."""
+    """`right` by model and item (index `model, row`), with a column for each condition and `both`,
+    which is 1 if all conditions are right and missing if one is missing.
+    """
     wide = rows.pivot(index=["model", "row"], columns=condition, values="right")
     return wide.assign(**{BOTH: wide.min(axis=1, skipna=False)})
 
 
 def shares(rows: pd.DataFrame, condition: str) -> pd.DataFrame:
-    """The share right by model and condition, and of `both`, with intervals over items."""
+    """The share right by model and condition, `both` included, with intervals over items."""
     long = by_item(rows, condition).stack().dropna().rename("right").reset_index()
     return stats.shares(long, ["model", condition], "right", "row")
 
 
 def compare_conditions(rows: pd.DataFrame, condition: str, a: str, b: str) -> pd.DataFrame:
-    """`compare` of two conditions within each model, on the items that have both, and `p_holm`:
-    Holm's correction over all models of `rows`, which should be those of one series.
+    """What `compare` returns for conditions `a` and `b`, one row a model, and `p_holm`: `p` with
+    Holm's correction over all models of `rows`, which should be the rows of one series.
     """
     comparisons = []
     for model, right in by_item(rows, condition).groupby(level="model", sort=False):
@@ -128,8 +130,9 @@ def compare_conditions(rows: pd.DataFrame, condition: str, a: str, b: str) -> pd
 
 
 def compare(a: pd.Series, b: pd.Series) -> dict:
-    """a - b on the items that both have, 1 or 0 each: the mean difference with its interval over
-    items, how many items only one of them gets right, and the p of McNemar's exact test.
+    """Compares `a` and `b`, each 1 or 0 by item, on the items that both have: the mean of a - b
+    with its interval over items, the numbers of items that only a (`only_a`) or only b (`only_b`)
+    gets right, and `p`, the p-value of McNemar's exact test.
     """
     pairs = pd.concat([a, b], axis=1, keys=["a", "b"]).dropna()
     difference = pairs["a"] - pairs["b"]
@@ -141,13 +144,15 @@ def compare(a: pd.Series, b: pd.Series) -> dict:
 
 
 def mcnemar_p(only_a, only_b):
-    """The two-sided p of McNemar's exact test, from the items that only one side gets right."""
+    """The two-sided p-value of McNemar's exact test, from the numbers of items that only a and only
+    b gets right; both may be arrays.
+    """
     smaller = np.minimum(only_a, only_b)
     p = 2 * binom.cdf(smaller, np.add(only_a, only_b), 0.5)
     return np.minimum(1, p)
 
 
 def with_holm(comparisons: Iterable[dict]) -> pd.DataFrame:
-    """A row a comparison, with `p_holm`: Holm's correction over all of them."""
+    """A table with a row for each comparison, and `p_holm`: `p` with Holm's correction over all."""
     table = pd.DataFrame(comparisons)
     return table.assign(p_holm=holm(table["p"]))

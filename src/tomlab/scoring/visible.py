@@ -1,8 +1,8 @@
-"""What of a model's text is its answer: no thinking, no calls of tools, no later turn of a chat.
+"""Finds the answer in a model's text, without thinking, calls of tools and later turns of a chat.
 
 Models and servers mark these in many ways: `<think>…</think>`, `[THINK]…[/THINK]`,
 `◁think▷…◁/think▷`, `<|begin_of_thought|>…<|end_of_thought|>`, channels, a fence named "thinking".
-A mark is known by the words in its name, whatever brackets stand around it. The words are data.
+A mark is recognised by the words in its name, whatever brackets stand around it.
 """
 
 import re
@@ -13,28 +13,28 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-# A mark with one of these words stands around what is no answer.
+# A mark whose name has one of these words encloses text that is not part of the answer.
 THOUGHTS = _set(
     "think thinking thought thoughts reason reasoning reasons reflection reflect scratchpad"
     " analysis analyze rationale monologue deliberation cot inner internal plan planning draft"
     " critique commentary details tool tools function functions call calls invoke action"
     " observation search information"
 )
-# One with these, and none of the above, stands around the answer.
+# A mark with one of these words, and none of the above, encloses the answer.
 ANSWERS = _set("answer answers final solution response output result conclusion")
-# One with these ends the answer: a turn of the chat is over, or somebody else's begins.
+# A mark with one of these ends the answer: a turn of the chat is over, or somebody else's begins.
 TURNS = _set(
     "s eos bos eot eom eod endoftext return turn end user human system assistant inst sys im"
     " sentence text header"
 )
-# Words that say which end of a block a mark is.
+# Words that say whether a mark begins or ends a block.
 BEGINS = _set("begin start prefix")
 ENDS = _set("end suffix")
-# A turn with one of these is not the model's.
+# A turn whose mark has one of these words is not the model's.
 OTHERS = _set("user human system inst sys")
 _KNOWN = THOUGHTS | ANSWERS | TURNS | BEGINS | ENDS
 
-# A text without one of these has no mark.
+# A text without any of these has no mark.
 _HINTS = (
     *("<", "[", "◁", "```", "~~~", "assistant", "analysis"),
     *("response", "Response", "RESPONSE", "process", "Process", "PROCESS"),
@@ -62,15 +62,17 @@ _MARK = re.compile(
 
 
 class _Mark(NamedTuple):
-    kind: str  # "thought", "fence" (a bare one), "answer", "final" (all before was none), "turn", …
+    # "thought", "answer", "turn", "nothing", "fence" (one without a name), or "final": the answer
+    # begins here, and no text before belongs to it.
+    kind: str
     name: str
     closes: bool = False
 
 
 def visible(text: str) -> tuple[str, bool]:
-    """The answer in `text`, and whether thinking was left open. Open thinking, and what stands
-    before a closing mark that none opened, is never an answer. Where a section is marked as the
-    answer, it alone is.
+    """The answer in `text`, and whether a thought is still open at its end. Text before a closing
+    mark that has no opening one is not part of the answer, nor is an open thought, unless a section
+    marked as the answer ends it. If sections are marked as the answer, the answer is these alone.
     """
     if not any(hint in text for hint in _HINTS):
         return text.strip(), False
@@ -95,20 +97,22 @@ def visible(text: str) -> tuple[str, bool]:
 
 
 class _Scan:
-    """The text outside of thoughts, as it is read from mark to mark."""
+    """Collects the text outside of thoughts while a text is read from mark to mark."""
 
     def __init__(self) -> None:
         self.restart()
 
     def restart(self) -> None:
+        """Drops all text so far, none of which is part of the answer."""
         self.outside: list[str] = []  # the text outside of thoughts
-        self.sections: list[list[str]] = []  # of this, what was marked as the answer
+        self.sections: list[list[str]] = []  # the parts of it that are marked as the answer
         self.in_section = False
-        self.thought = ""  # the name of the open one
-        self.nested: list[str] = []  # names that were opened in it
-        self.last_words: list[str] | None = None  # a section in an open thought, at its end
+        self.thought = ""  # the name of the open thought, "" if none is open
+        self.nested: list[str] = []  # the names of thoughts that are open within it
+        self.last_words: list[str] | None = None  # the answer section that ends an open thought
 
     def add(self, piece: str) -> None:
+        """Adds the text between two marks to the part in which it stands."""
         if not self.thought:
             self.outside.append(piece)
             if self.in_section:
@@ -122,6 +126,7 @@ class _Scan:
         return not self.thought and bool("".join(self.outside).strip())
 
     def at_mark(self, mark: _Mark) -> None:
+        """Opens or closes the thought or section that a mark stands for."""
         if mark.kind == "final":
             self.restart()
         elif mark.kind == "answer":
@@ -145,7 +150,7 @@ class _Scan:
             self.sections.append([])
 
     def _close(self, name: str) -> None:
-        """A thought ends: the open one, one within it, or one that began before the text did."""
+        """Ends a thought: the open one, one within it, or one that began before the text did."""
         if name == self.thought:
             self.thought = ""
             self.nested = []
@@ -161,6 +166,7 @@ class _Scan:
             self._close("channel")
 
     def answer(self) -> tuple[str, bool]:
+        """The answer in the text so far, and whether a thought is open, as `visible` returns."""
         if self.thought and self.last_words and not self.in_section:
             return "".join(self.last_words).strip(), False
         texts = []
@@ -173,7 +179,7 @@ class _Scan:
         return "\n".join(texts).strip(), bool(self.thought)
 
 
-# "Answer: b)" on the line before `<answer>`: that is a gap of the prompt, copied.
+# After "Answer: b)" on the same line, `<answer>` is a placeholder copied from the prompt.
 _LABEL = re.compile(r"answer\W{0,4}:[^\n]*\w[^\n]*\Z", re.IGNORECASE)
 
 
@@ -200,7 +206,7 @@ def _mark(match: re.Match, text: str) -> _Mark | None:
 
 
 def _of_role(role: str) -> _Mark:
-    """The mark of a token such as <|im_start|> with the role behind it."""
+    """The mark of a token such as <|im_start|> that is followed by `role`."""
     if role in THOUGHTS:
         return _Mark("thought", "role")
     if role in ANSWERS:
@@ -209,7 +215,9 @@ def _of_role(role: str) -> _Mark:
 
 
 def _of_fence(match: re.Match) -> _Mark | None:
-    """A fence named as a thought opens one; a bare one may close it."""
+    """The mark of a fence: one named as a thought opens a thought, and one without a name may close
+    it. None for other names, which open a block of code.
+    """
     if not match["language"]:
         return _Mark("fence", match["fence"], closes=True)
     if THOUGHTS.isdisjoint(_words(match["language"])):
@@ -218,12 +226,12 @@ def _of_fence(match: re.Match) -> _Mark | None:
 
 
 def _of_tag(match: re.Match, text: str) -> _Mark | None:
-    """The mark of a name in brackets of any kind."""
+    """The mark of a name in brackets of any kind; None if it is part of the text."""
     name = match["angle"] or match["square"] or match["triangle"]
     words = _words(name)
     closes = bool(match["slash"] or match["square_slash"] or match["triangle_slash"])
     is_phrase = " " in name and not _KNOWN.issuperset(words)
-    # "[reason]" is a gap to fill.
+    # "[reason]" without a closing "[/reason]" is a placeholder.
     is_gap = match["square"] and not closes and not name.isupper() and f"[/{name}]" not in text
     if is_phrase or is_gap:
         return None
@@ -234,7 +242,7 @@ def _of_tag(match: re.Match, text: str) -> _Mark | None:
 
 
 def _of_words(words: list[str], closes: bool) -> _Mark | None:
-    """The mark whose name has these words; None if they say nothing of an answer."""
+    """The mark whose name has these words; None if none of them is known as a mark's."""
     topics = [word for word in words if word not in BEGINS | ENDS]
     if not ENDS.isdisjoint(words):
         closes = True
@@ -254,5 +262,5 @@ def _words(name: str) -> list[str]:
 
 
 def reasoning_of(response: str, method: str) -> str:
-    """What the second call of any method takes of the first answer: all that is no thinking."""
+    """What the second call of any method takes from the first response: its `visible` answer."""
     return visible(response)[0]
