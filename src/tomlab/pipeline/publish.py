@@ -88,6 +88,9 @@ def execute(benchmarks: list[str], models: list[str]) -> list[str]:
 
 
 def _execute(path: Path, **values: list[str]) -> str:
+    """Run a notebook with those of `values` that it declares, or copy it if it is one of `BY_HAND`.
+    Returns its file name. Errors: `InputError` that names the notebook.
+    """
     try:
         if path.name in BY_HAND:
             shutil.copyfile(path, FRONT / path.name)
