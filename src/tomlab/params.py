@@ -140,7 +140,7 @@ class Settings(Section):
 
 
 class LabelledAnswers(Section):
-    """Options for the labels that people give to answers which a judge model scores."""
+    """Options for the labels that people give to answers which a judge scores."""
 
     labels: GivenPath
     # How many groups (templates, conversations, entity sets) people are given to label.
@@ -167,7 +167,7 @@ class Source(Section):
     """The files that a benchmark's items are made from, people's judgments of the items, and the
     models that write and read them.
 
-    An option may be left out if no notebook of the benchmark takes it, see `pipeline.settings`.
+    All but `source` may be left out unless a notebook takes them, see `pipeline.settings`.
     """
 
     source: GivenPath
@@ -203,7 +203,7 @@ class Run(Section):
     orders_as: Literal["ours", "release"]
     # Folders with other wordings of prompts, in files `<folder>/<benchmark>/<prompt>.txt`.
     wordings: list[GivenPath]
-    # Folders of kept answers. A model is asked only if none of them has the answer.
+    # Folders of kept answers, which are searched before a model is asked.
     answers: list[Answers]
 
 
