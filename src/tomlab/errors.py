@@ -1,18 +1,20 @@
-"""The one exception that means: the input is at fault, and the message says where and how."""
+"""`InputError`, the exception for mistakes in what a user supplies, and helpers to raise it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 
 class InputError(ValueError):
-    """A user's mistake; the message names file, row and field, what was found and expected. The
-    notebook runner prints it without a traceback.
+    """A user's mistake. The message names the file, row and field, what was found there and what
+    was expected. The notebook runner prints it without a traceback.
     """
 
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """What is imported within comes with an extra of this package; `InputError` without it."""
+    """Wrap imports of packages that tomlab's extra `name` installs. Errors: `InputError` that says
+    how to install a package if it is missing.
+    """
     try:
         yield
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""`params.yaml`: everything a user swaps, read and checked."""
+"""Reads and checks `params.yaml`, the file with every option that a user can change."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from tomlab.errors import InputError, refuse
 from tomlab.paths import PARAMS, there
 
-# What other harnesses call the number of items that are asked.
+# Names that other evaluation tools give to the number of items to ask. tomlab has no such option.
 _NUMBERS_OF_ITEMS = {
     *("items", "item", "limit", "n", "n_items", "num_items", "max_items"),
     *("limit_items", "max_samples", "n_samples", "num_samples", "subset"),
@@ -26,7 +26,7 @@ _WHOLE_GROUPS = (
 
 
 class Section(pydantic.BaseModel):
-    """A section of the file: no other options than these, no text where a number belongs."""
+    """A section of `params.yaml`. It rejects unknown options and values of the wrong type."""
 
     model_config = pydantic.ConfigDict(
         extra="forbid", strict=True, protected_namespaces=(), allow_inf_nan=False
@@ -35,7 +35,7 @@ class Section(pydantic.BaseModel):
     @pydantic.model_validator(mode="before")
     @classmethod
     def _suggest(cls, content: Any) -> Any:
-        """A misspelt option is told with the one that was meant."""
+        """Reject an unknown option with a message that suggests which option was meant."""
         if not isinstance(content, Mapping):
             return content
         for name in map(str, content):
@@ -51,7 +51,9 @@ class Section(pydantic.BaseModel):
 
 
 def fits(test: Callable[[Any], bool], expected: str) -> AfterValidator:
-    """A value for which `test` holds; `expected` says so in words."""
+    """A validator that accepts values for which `test` holds. `expected` describes them in words,
+    for the message about any other value.
+    """
 
     def check(value: Any) -> Any:
         if not test(value):
@@ -62,33 +64,37 @@ def fits(test: Callable[[Any], bool], expected: str) -> AfterValidator:
 
 
 def matches(pattern: str, expected: str) -> AfterValidator:
-    """A text that fits `pattern` as a whole."""
+    """A validator that accepts texts which match the regular expression `pattern` as a whole."""
     return fits(lambda text: re.fullmatch(pattern, text) is not None, expected)
 
 
 def _registered(name: str, info: pydantic.ValidationInfo) -> str:
-    """A name under `models`, which is the context of the validation where that is known."""
+    """Return `name`. Errors: `ValueError` unless it is an entry under `models`, which pydantic
+    passes as the context of the validation; without a context, any name is accepted.
+    """
     if info.context is not None and name not in info.context:
         raise ValueError(f"expected a name under `models`: {', '.join(map(str, info.context))}")
     return name
 
 
 def _holds_answers(text: str) -> bool:
-    """Whether a folder is there and no file of answers lies in it where nobody looks."""
-    folder = there(text) if text else None  # an empty one would be the whole project
+    """Whether `text` names a folder that exists and whose answer files all lie where they are
+    looked up, at <benchmark>/<model>.parquet. The default folder, `ANSWERS`, need not exist.
+    """
+    folder = there(text) if text else None  # an empty text would mean the whole project
     if folder is None:
         return Path(text) == Path(ANSWERS)
     return folder.is_dir() and {*folder.rglob("*.parquet")} == {*folder.glob("*/*.parquet")}
 
 
-# Names go into shell commands, file names and DVC's own names of stages.
+# Names of models and benchmarks become part of shell commands, file names and DVC's stage names.
 _NAME = "at most 100 letters, digits, - and _ alone: a name is part of commands and file names"
 _THERE = "a file or folder that is there, as seen from the repository's root"
 _KEPT = "a folder that is there, its files of answers at <benchmark>/<model>.parquet in it"
 _ONCE = "at least one name, none of them twice"
-# Where answers are kept unless told otherwise; before the first of them there is no such folder.
+# The default folder for kept answers. It does not exist until the first answers are kept.
 ANSWERS = "data/answers"
-# Models are compared with these. They are evaluated in every run, wherever items are made.
+# Baselines that models are compared with. Every run evaluates them, in the filtering stage.
 BASELINES = ("random", "omniscient")
 _Item = TypeVar("_Item")
 Name = Annotated[str, matches(r"[A-Za-z0-9_-]{1,100}", _NAME)]
@@ -98,12 +104,13 @@ Distinct = Annotated[list[_Item], _is_distinct]
 GivenPath = Annotated[str, fits(lambda path: path and there(path), _THERE)]
 OptionalPath = Annotated[str, fits(lambda path: not path or there(path), f'"" or {_THERE}')]
 Answers = Annotated[str, fits(_holds_answers, _KEPT)]
-# The largest number of each kind: what is beyond is a slip, and would run for days or fill memory.
-# Things to write, draw, ask about or read; a notebook holds about so many answers (docs/scale.md).
+# Upper limits. A larger number is probably a typing error; it would run for days or fill memory.
+# Things to write, draw, ask about or read. A notebook can hold about this many answers
+# (docs/scale.md).
 MOST_THINGS = 100_000
-MOST_TOKENS = 1_000_000  # of a text that a model reads or writes
-MOST_REPEATS = 1_000  # of the same thing: samples, rounds, tries, folds
-MOST_WORKERS = 1_000  # at once: engines, threads, requests, batches
+MOST_TOKENS = 1_000_000  # in one text that a model reads or writes
+MOST_REPEATS = 1_000  # repetitions of one thing: samples, rounds, tries, folds
+MOST_WORKERS = 1_000  # things at work at once: engines, threads, requests, batches
 LARGEST_SEED = 2**31 - 1
 Count = Annotated[int, Field(ge=0, le=MOST_THINGS)]
 Size = Annotated[int, Field(ge=1, le=MOST_THINGS)]
@@ -116,15 +123,15 @@ Share = Annotated[float, Field(gt=0, le=1)]
 
 
 class Evaluation(Section):
-    """What is asked: the same options for every benchmark."""
+    """The section `<benchmark>.evaluation`, which has the same options for every benchmark."""
 
     methods: Distinct[str]
-    # Limits of answers in tokens by method; None: no limit.
+    # The greatest length of an answer in tokens, by method; None: no limit.
     max_tokens: dict[str, Tokens | None]
 
 
 class Settings(Section):
-    """The section of a benchmark that declares none of its own (`settings.py` in its folder)."""
+    """The section of a benchmark without a `settings.py` of its own in its folder."""
 
     generation: Section
     filtering: Section
@@ -133,7 +140,7 @@ class Settings(Section):
 
 
 class LabelledAnswers(Section):
-    """What people say of answers that a judge decides."""
+    """Options for the labels that people give to answers which a judge scores."""
 
     labels: GivenPath
     # How many groups (templates, conversations, entity sets) people are given to label.
@@ -141,25 +148,26 @@ class LabelledAnswers(Section):
 
 
 class GradedAnswers(LabelledAnswers):
-    """How judges of free-form answers are held against answers made for it."""
+    """Options for testing judges of free-form answers on answers that are made for this test."""
 
     answers_made: Size
     folds: Folds
-    # How many of them are put to the language model.
+    # How many of the made answers the language model judges.
     llm_answers: Count
 
 
 class AnswersByPeople(Section):
-    """What people answer to the items that models are asked about."""
+    """Options for the answers that people give to the items which models are asked about."""
 
     # A CSV form, or a folder with one for each participant.
     answers_by_people: GivenPath
 
 
 class Source(Section):
-    """What a benchmark starts from, what people said of it, and who writes and reads for it.
+    """The files that a benchmark's items are made from, people's judgments of the items, and the
+    models that write and read them.
 
-    Whatever its notebooks take must be there, see `pipeline.settings`.
+    All but `source` may be left out unless a notebook takes them, see `pipeline.settings`.
     """
 
     source: GivenPath
@@ -169,7 +177,7 @@ class Source(Section):
 
 
 class Seeds(Section):
-    """One seed for each thing that is left to chance, so that one can be varied alone."""
+    """One seed for each random step, so that each step can be varied alone."""
 
     writing_seed: Seed
     option_seed: Seed
@@ -188,33 +196,36 @@ class Run(Section):
     seeds: Seeds
     samples: Repeats
     prompts: dict[str, GivenPath]
-    # 2: what shows two options is asked with these exchanged, too.
+    # 2: a question with two options is also asked with the options swapped.
     orders: Annotated[int, Field(ge=1, le=2)]
-    # Whose random numbers order two options: our seed's, or those of BigToM's and FANToM's release.
+    # Which random numbers put two options in order: those of our seed ("ours"), or those of the
+    # code that BigToM's and FANToM's authors released ("release").
     orders_as: Literal["ours", "release"]
-    # Folders of other wordings of prompts, `<folder>/<benchmark>/<prompt>.txt`.
+    # Folders with other wordings of prompts, in files `<folder>/<benchmark>/<prompt>.txt`.
     wordings: list[GivenPath]
-    # Folders of kept answers, in which is looked before a model is asked.
+    # Folders of kept answers, which are searched before a model is asked.
     answers: list[Answers]
 
 
 class Fresh(Section):
-    """The section `fresh`: what is asked about items that are drawn anew."""
+    """The section `fresh`: options for asking models about newly drawn items."""
 
     models: Distinct[ModelName]
-    # A file of `python -m tomlab.fresh draw`; "": a set is drawn from an open seed.
+    # A file written by `python -m tomlab.fresh draw`; "": items are drawn from an open seed.
     source: OptionalPath
     questions: Size
     budget: Annotated[int, Field(ge=500, le=MOST_THINGS)]
 
 
 def with_baselines(models: Sequence[str]) -> list[str]:
-    """The models of a run, followed by the baselines."""
+    """The names of a run's models, then the baselines, each baseline once."""
     return [name for name in models if name not in BASELINES] + [*BASELINES]
 
 
 def load(path: Path | str = PARAMS) -> dict[str, Any]:
-    """The whole file. Errors: `InputError` where it is no UTF-8, no YAML or has no sections."""
+    """The content of the whole file, by section. Errors: `InputError` if the file cannot be read,
+    is not UTF-8 or YAML, or has no sections.
+    """
     try:
         content = parsed(Path(path).read_text(encoding="utf-8"), path)
     except (OSError, UnicodeDecodeError) as error:
@@ -225,39 +236,45 @@ def load(path: Path | str = PARAMS) -> dict[str, Any]:
 
 
 def parsed(text: str, path: Path | str) -> Any:
-    """What a text says in YAML 1.2, which DVC reads too. Errors: `InputError` with the line, which
-    is not quoted: it may hold a key.
+    """The value of a text in YAML 1.2, the version that DVC reads. path: the file, for messages.
+    Errors: `InputError` with the number of the faulty line, but not its text, which may hold an API
+    key.
     """
     try:
         return YAML(typ="safe").load(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}"
-        problem = error.problem.partition(" with value ")[0]  # of a key that stands twice
+        problem = error.problem.partition(" with value ")[0]  # a repeated key's value is cut
         raise InputError(f"{path}: not YAML: {problem} in {where}") from None
     except (YAMLError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: not YAML: {error}") from None
 
 
 def checked(validate: Callable[[Any], Any], content: Any, where: str) -> Any:
-    """What pydantic makes of `content`; an `InputError` has its complaints as sentences."""
+    """What pydantic's `validate` returns for `content`. Errors: an `InputError` that lists
+    pydantic's complaints in words, after `where`.
+    """
     try:
         return validate(content)
     except pydantic.ValidationError as error:
         cases = error.errors()
-    # Outside of the clause: pydantic's own text, which a traceback would add, quotes all values.
+    # Raised outside the `except` clause, or else the traceback would add pydantic's own message,
+    # which quotes all values.
     return refuse([complaint(case) for case in cases], where)
 
 
 def shown(value: Any) -> str:
-    """A value for a message, unless it may be a key that somebody pasted in the wrong place."""
+    """The text of a value for a message, or a substitute if the value may be an API key that
+    somebody pasted in the wrong place.
+    """
     text = repr(value)
     if re.search(r"(?=[\w-]*\d)[\w-]{16}|[@?#]", text):
         return "what may be a key"
     return text
 
 
-# In other words than pydantic's.
+# Our descriptions of what was expected, by pydantic's types of errors.
 _EXPECTED = {
     "missing": "a value",
     "extra_forbidden": "no such field",
@@ -267,7 +284,9 @@ _EXPECTED = {
 
 
 def complaint(case: Mapping[str, Any], show: Callable[[Any], str] = shown) -> str:
-    """One error of pydantic's in words: the field, what was found, as by `show`, and expected."""
+    """One of pydantic's errors in words: the field, what was found there, and what was expected.
+    show: makes the text of a found value.
+    """
     message = case["msg"].removeprefix("Value error, ").replace("Input should be", "expected", 1)
     if case["type"] in _EXPECTED:
         message = f"expected {_EXPECTED[case['type']]}"
@@ -279,7 +298,9 @@ def complaint(case: Mapping[str, Any], show: Callable[[Any], str] = shown) -> st
 
 
 def _found(case: Mapping[str, Any], show: Callable[[Any], str]) -> str:
-    """The beginning of a complaint, with what was found, unless it is a section or may be a key."""
+    """The beginning of a complaint, which says what was found; "" where that is a whole section or
+    may be an API key.
+    """
     is_section = case["type"] == "value_error" and isinstance(case["input"], dict)
     if is_section or "key" in str(case["loc"][-1:]):
         return ""

@@ -1,4 +1,4 @@
-"""Where everything is, relative to the repository's root or to the folder TOMLAB_ROOT names."""
+"""The project's paths. The root is the repository, or the folder that TOMLAB_ROOT names."""
 
 import os
 import re
@@ -9,11 +9,11 @@ from pathlib import Path
 
 from tomlab.errors import InputError
 
-# DVC runs an experiment of its queue in a copy of the repository, which goes when it ends.
+# DVC runs a queued experiment in a copy of the repository and deletes the copy afterwards.
 _COPY = re.compile(r"(?P<workspace>.*)/\.dvc/tmp/exps/(standalone/)?[^/]+")
 _here = _COPY.match(str(Path.cwd()))
 PACKAGE = Path(__file__).resolve().parent
-# Installed without a checkout, the package looks where it was started.
+# If the package is installed without a checkout, the root is the folder where Python was started.
 _home = PACKAGE.parents[1] if (PACKAGE.parents[1] / "pyproject.toml").exists() else Path.cwd()
 ROOT = Path(os.environ.get("TOMLAB_ROOT") or (_here and _here[0]) or _home).resolve()
 _copy = _COPY.match(str(ROOT))
@@ -23,37 +23,39 @@ DATA = ROOT / "data"
 PUBLISHED = DATA / "published"
 RESULTS = ROOT / "results"
 DOCS = ROOT / "docs"
-# Outside every stage's outputs, which DVC deletes before a stage runs, and outside an experiment's
-# copy: responses are paid for.
+# Responses cost money. So the store lies outside the outputs of stages, which DVC deletes before a
+# stage runs, and outside the copies in which DVC runs experiments.
 RESPONSE_STORE = WORKSPACE / ".responses" / "store.sqlite"
 
 
 def from_root(path: Path | str) -> Path:
-    """Where a user's path leads; one out of the repository, to the same place in any copy of it."""
+    """A user's path as seen from the root. A path with `..` is seen from the workspace instead, so
+    that it leads to the same place in each copy that DVC makes of the repository.
+    """
     path = Path(path)
     return (WORKSPACE if ".." in path.parts else ROOT) / path.expanduser()
 
 
 def there(text: Path | str) -> Path | None:
-    """Where a path leads from the repository's root on; None where nothing is."""
-    with suppress(OSError, RuntimeError):  # it can't be looked at, or is in an unknown user's home
+    """The path as `from_root` completes it; None if no file or folder is there."""
+    with suppress(OSError, RuntimeError):  # no access, or an unknown user's home
         path = from_root(text)
         return path if path.exists() else None
     return None
 
 
 def user_path(path: Path | str) -> Path:
-    """A path from `params.yaml`, read from the repository's root on and checked to be there."""
+    """A path from `params.yaml` as seen from the root. Errors: `InputError` if nothing is there."""
     if (found := there(path)) is None:
         raise InputError(f"{str(path)[:300]}: no such file or folder, as seen from {ROOT}")
     return found
 
 
 def writable(path: Path | str) -> Path:
-    """The path to write to in place of `path`; makes its folder.
+    """The path to write to in place of `path`, whose folder this function makes.
 
-    It is `path` itself, but in a notebook run by hand a path in `results/` or `docs/` leads to
-    `results/scratch/`: what the pipeline wrote stays as it is.
+    It is `path` itself, except in a notebook run by hand: there, a path in `results/` or `docs/`
+    becomes one in `results/scratch/`, so that the pipeline's files stay as they are.
     """
     target = Path(path)
     if is_by_hand():
@@ -63,13 +65,14 @@ def writable(path: Path | str) -> Path:
 
 
 def is_by_hand() -> bool:
-    """Whether this is a kernel that no stage of the pipeline started."""
+    """Whether this code runs in a Jupyter kernel that no stage of the pipeline started."""
     kernel = sys.modules.get("ipykernel.kernelapp")
     is_kernel = kernel is not None and kernel.IPKernelApp.initialized()
     return is_kernel and "TOMLAB_STAGE" not in os.environ
 
 
 def _in_scratch(path: Path) -> Path:
+    """The path in `results/scratch/` for a path in `results/` or `docs/`; any other unchanged."""
     absolute = Path(os.path.normpath(Path.cwd() / path))
     scratch = RESULTS / "scratch"
     if absolute.is_relative_to(scratch):
@@ -93,22 +96,27 @@ def _say_where_writes_go(scratch: Path) -> None:
 
 
 def stage() -> str:
-    """The stage that runs, such as `3_evaluation/bigtom`; "" for a notebook run by hand."""
+    """The name of the running stage, such as `3_evaluation/bigtom`; "" outside the pipeline."""
     source = Path(os.environ.get("TOMLAB_STAGE", ""))
     return "/".join(source.with_suffix("").parts[-2:]) if source.name else ""
 
 
 def raw(benchmark: str, name: str) -> Path:
-    """A file of what `generation` collected, each benchmark in its own format."""
+    """The path of a raw file that the stage `generation` wrote. Formats differ by benchmark."""
     return RESULTS / "raw" / benchmark / name
 
 
 def result(kind: str, benchmark: str, model: str | None = None) -> Path:
-    """The Parquet file of a table: `items`, or a model's `responses`, `scores`, `metrics`."""
+    """The path of a Parquet table. kind: `items` (without a model), or `responses`, `scores` or
+    `metrics` of a model.
+    """
     name = benchmark if model is None else f"{benchmark}/{model}"
     return RESULTS / kind / f"{name}.parquet"
 
 
 def baseline(kind: str, benchmark: str, name: str) -> Path:
-    """The same of a baseline, which is evaluated where the items are made."""
+    """The path of a baseline's table, as `result` has it for models. kind: `responses`, `scores` …
+
+    Baselines have a folder of their own because another stage evaluates them (filtering).
+    """
     return RESULTS / "baselines" / benchmark / kind / f"{name}.parquet"

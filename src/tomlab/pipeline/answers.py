@@ -1,4 +1,4 @@
-"""Keep a run's answers in files, take files of answers in, and ask whether they were given.
+"""Copy answers from the response store to files and back, and check that the files are genuine.
 
     python -m tomlab.pipeline.answers keep [FOLDER]   # from the response store into files
     python -m tomlab.pipeline.answers take FILE …     # from files into the response store
@@ -6,11 +6,12 @@
     python -m tomlab.pipeline.answers verify          # by hashes and by asking a sample again
     python -m tomlab.pipeline.answers account [--spent USD]     # docs/cost.md
 
-FOLDER is the first of `run.answers` unless it is named; a list beside its files, with their hashes,
-is docs/answers/README.md for the project's own and answers.md elsewhere. `verify` asks embedded
-models alone, as no vendor promises the same answer twice. It fails where a file is not the one that
-is listed, and where a model answers otherwise on the same kind of processor; on another kind that
-is a warning. `account` shows what was spent at the response store, and corrects it.
+FOLDER defaults to the first of `run.answers`. `keep` also writes a list of the folder's files with
+their hashes: docs/answers/README.md for the project's own folder, answers.md in any other. `verify`
+asks only embedded models again, as no vendor promises the same answer twice. It fails if a file's
+hash is not the listed one, or if a model answers otherwise on the same kind of processor; on
+another kind that is only shown. `account` shows what the response store counts as spent, and
+corrects it.
 """
 
 import argparse
@@ -53,14 +54,15 @@ this list.
 """
 
 
-ORIGINS = 10  # so many engines or models are named beside a file, those with most answers
+ORIGINS = 10  # at most this many engines or models, those with most answers, are listed for a file
 
 
 def keep(store: Path | str, folder: Path, benchmarks: Sequence[str]) -> pd.DataFrame:
-    """Add the answers in a store to the files of a folder, one for each benchmark and model.
+    """Add the answers in a store to the files of a folder, one file for each benchmark and model.
 
     Returns a row for each file: `file`, and the numbers of answers that are `new` in it, that it
-    had (`kept`) and that are `other` there, and stay so. Errors: those of `models.answers`.
+    already had (`kept`), and that are different in it (`other`); the file's answer then stays.
+    Errors: those of `models.answers`.
     """
     counts = []
     with Store(store) as responses:
@@ -75,7 +77,9 @@ def keep(store: Path | str, folder: Path, benchmarks: Sequence[str]) -> pd.DataF
 
 
 def _add_to_file(rows: Sequence[Mapping], path: Path) -> tuple[int, int, int]:
-    """Add answers to a file; how many are new there, are there already, are others there."""
+    """Add answers to a file. Returns how many are new in it, how many it already had, and to how
+    many requests it has a different answer, which is not replaced.
+    """
     earlier = {row["key"]: row for row in _rows(path)} if path.exists() else {}
     new = [row for row in rows if row["key"] not in earlier]
     repeated = [row for row in rows if row["key"] in earlier]
@@ -86,7 +90,7 @@ def _add_to_file(rows: Sequence[Mapping], path: Path) -> tuple[int, int, int]:
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    """All answers of a file."""
+    """All answers in a file."""
     rows = []
     for part in answers.read(path):
         rows += part
@@ -94,8 +98,9 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 
 def take(files: Sequence[Path], store: Path | str) -> pd.DataFrame:
-    """Put the answers of files into a store; by `file` how many `answers` it has, and how many are
-    `other` in the store, and stay so. Errors: of `models.answers`; what was taken before stays.
+    """Add the answers in files to a store. Returns a row for each file: `file`, its number of
+    `answers`, and how many are different in the store (`other`); the store's answer then stays.
+    Errors: those of `models.answers`; answers that were added before the error stay.
     """
     counts = []
     with Store(store) as responses:
@@ -107,7 +112,10 @@ def take(files: Sequence[Path], store: Path | str) -> pd.DataFrame:
 
 
 def take_logs(args: argparse.Namespace) -> int:
-    """Add the answers in logs of other harnesses to a folder; verdicts alone go to another file."""
+    """Add the answers in logs of other evaluation tools to a folder. Rows with a verdict go to a
+    file of their own, `<benchmark>_verdicts.parquet`. args: as `parser` reads them. Returns the
+    exit code, 0. Errors: `InputError`, also if too many answers fit no item.
+    """
     name = args.benchmark
     if from_root(args.to).resolve() == ROOT:
         raise InputError(f"--to: found {args.to!r}, the project itself; expected a folder in it")
@@ -136,7 +144,9 @@ def take_logs(args: argparse.Namespace) -> int:
 
 
 def _add(rows: pd.DataFrame, kind: str, items: pd.DataFrame, path: Path) -> None:
-    """Add rows to a table of answers or verdicts. Errors: `InputError` for a second answer."""
+    """Add rows to the table of answers (kind "") or verdicts in a file. Errors: `InputError` for a
+    second answer to an item, unless it has a number of its own.
+    """
     new = taken.scores(items, rows) if kind else rows.drop(columns="verdict")
     earlier = [tidy.parquet(path)] if path.is_file() else []
     table = taken.without_superseded(pd.concat([*earlier, new], ignore_index=True))
@@ -147,13 +157,13 @@ def _add(rows: pd.DataFrame, kind: str, items: pd.DataFrame, path: Path) -> None
 
 
 def _list(lines: list[str], problem: str) -> None:
-    """Print the number of lines, and the first of them."""
+    """Print how many lines have the problem, and the first five; nothing if there are none."""
     if lines:
         print(f"{len(lines)} {problem}:", *lines[:5], sep="\n  ")
 
 
 def describe(folder: Path, licences: Mapping[str, str]) -> None:
-    """Write the list of a folder's files. licences: of answers, by model."""
+    """Write the list of a folder's files. licences: the licence of each model's answers."""
     text = LIST
     for path in answers.files([folder]):
         table = pd.DataFrame(_rows(path))
@@ -177,7 +187,9 @@ def describe(folder: Path, licences: Mapping[str, str]) -> None:
 
 
 def _given_by(origins: pd.Series) -> str:
-    """Which engines, or models by their vendors' words, gave answers, and how many each."""
+    """The engines, or the models as their vendors name them, that gave the answers, in Markdown;
+    with the number of answers by each, if there are several.
+    """
     names = []
     for origin in origins:
         parts = [part for name, part in json.loads(origin).items() if name != "thinking"]
@@ -192,14 +204,18 @@ def _given_by(origins: pd.Series) -> str:
 
 
 def list_of(folder: Path) -> Path:
-    """Where the list of a folder's files is; elsewhere a README may be somebody's own."""
+    """The path of the list of a folder's files. Other folders than the project's have it in
+    `answers.md`, as they may have a README of their own.
+    """
     if folder == ROOT / params.ANSWERS:
         return DOCS / "answers" / "README.md"
     return folder / "answers.md"
 
 
 def changed(files: Sequence[Path], *, new: bool = False) -> list[str]:
-    """A sentence for each file that is not as its list says. new: only for what that names."""
+    """A message for each file whose hash is not in the list of its folder. new: files that the list
+    does not name at all are accepted.
+    """
     problems = []
     for path in files:
         file = list_of(path.parents[1])
@@ -212,9 +228,10 @@ def changed(files: Sequence[Path], *, new: bool = False) -> list[str]:
 
 
 def drawn(files: Sequence[Path], n: int, seed: int) -> pd.DataFrame:
-    """`n` kept answers drawn from all files, with their `file`."""
+    """A random sample of `n` kept answers from all files, a row each, with its `file`."""
 
     def lot(row: Mapping) -> float:
+        """A random number that depends only on the seed and the request."""
         return random.Random(f"verify/{seed}/{row['key']}").random()
 
     sample: list[dict] = []
@@ -226,7 +243,9 @@ def drawn(files: Sequence[Path], n: int, seed: int) -> pd.DataFrame:
 
 
 def as_request(sent: Mapping[str, Any]) -> specs.Request:
-    """The request behind what an embedded model was sent; by the same entry it has the same key."""
+    """The request that led to what an embedded model was sent (`sent`). If the model's entry has
+    not changed since, it has the same key as the original request.
+    """
     if "weighed" in sent:
         parts = tuple((prompt, tuple(options)) for prompt, options in sent["weighed"])
         messages = tuple({"role": "user", "content": prompt} for prompt, _ in parts)
@@ -237,8 +256,10 @@ def as_request(sent: Mapping[str, Any]) -> specs.Request:
 
 
 def again(rows: pd.DataFrame, spec: specs.ModelSpec, limits: specs.Limits) -> pd.DataFrame:
-    """A model's kept answers with what it says `now`, the `outcome` (identical, another, failed, or
-    changed entry: `models` would send something else), and whether it speaks `against` the kept.
+    """Ask a model again for its kept answers, `rows`. Returns them with four columns: its
+    answer `now`; the `outcome` (identical, another, failed, or changed entry: its entry in `models`
+    now leads to another request); and whether this speaks `against` the kept answer. `processor` is
+    the kind that gave the kept answer.
     """
     adapter = provider(spec)
     requests = {}
@@ -256,7 +277,7 @@ def again(rows: pd.DataFrame, spec: specs.ModelSpec, limits: specs.Limits) -> pd
         reply = replies.get(row["key"])
         outcome = "changed entry" if row["key"] not in requests else _outcome(row, reply)
         processor_of_kept = json.loads(row["origin"]).get("processor", processor)
-        # On another kind of processor, another answer is no surprise.
+        # A different kind of processor may well lead to another answer.
         is_surprise = outcome == "another" and processor_of_kept == processor
         compared.append(
             {
@@ -271,7 +292,7 @@ def again(rows: pd.DataFrame, spec: specs.ModelSpec, limits: specs.Limits) -> pd
 
 
 def _outcome(row: Mapping, reply: specs.Reply | None) -> str:
-    """How a reply compares with the kept answer."""
+    """The outcome of comparing a new reply (None: it failed) with the kept answer, `row`."""
     if reply is None:
         return "failed"
     is_same = (reply.text, reply.finish_reason) == (row["text"], row["finish_reason"])
@@ -279,7 +300,9 @@ def _outcome(row: Mapping, reply: specs.Reply | None) -> str:
 
 
 def verify(n: int, seed: int) -> int:
-    """Check the files by their hashes and a sample by what is said now; the exit code."""
+    """Check the hashes of all files of kept answers, and ask for a sample of `n` answers again.
+    Returns the exit code: 1 if a hash differs or a new answer speaks against the kept one, else 0.
+    """
     limits = specs.limits()
     files = answers.files(limits.answers)
     if not files:
@@ -301,7 +324,7 @@ def verify(n: int, seed: int) -> int:
 
 
 def _embedded_models(names: set[str]) -> dict[str, specs.EmbeddedModel]:
-    """The entries of embedded models among these names; the others are said."""
+    """The entries of the embedded ones among `names`, by name. Prints the names of the others."""
     registry = params.load()["models"]
     entries = {}
     for name in names & registry.keys():
@@ -315,7 +338,7 @@ def _embedded_models(names: set[str]) -> dict[str, specs.EmbeddedModel]:
 
 
 def _print_comparison(compared: pd.DataFrame) -> None:
-    """Outcomes by file, some answers that differ, and the share that is identical."""
+    """Print the outcomes by file, up to five differing answers, and the share of identical ones."""
     names = compared["file"].map(lambda path: f"{path.parent.name}, {path.stem}")
     print(f"\n{pd.crosstab(names.rename('answers of'), compared['outcome'])}")
     for row in compared[compared["outcome"] == "another"].head(5).itertuples():
@@ -326,8 +349,10 @@ def _print_comparison(compared: pd.DataFrame) -> None:
 
 
 def account(store: Path, spent: float | None) -> int:
-    """Show what counts as spent at a store, by model. spent: US dollars that are to count, with
-    killed runs included, such as on a vendor's bill. The exit code.
+    """Print what a response store counts as spent, by model. spent: if given, the US dollars that
+    it shall count from now on, such as the sum of a vendor's bill, which includes killed runs.
+    Returns the exit code, 0. Errors: `InputError` if there is no store or `spent` is no such
+    amount.
     """
     if not store.is_file():
         raise InputError(f"{store}: found no response store")
@@ -355,14 +380,17 @@ def account(store: Path, spent: float | None) -> int:
 
 
 def keep_for_others(content: Mapping[str, Any], folder: str | None) -> pd.DataFrame:
-    """The command `keep`: `keep`, then the list of the folder's files."""
+    """The command `keep`: add the store's answers to the files of a folder (None: the default) and
+    write their list. Returns the counts of `keep`. Errors: `InputError` if a file that is listed
+    has been changed.
+    """
     run = content["run"]
     path = from_root(folder or [*run["answers"], params.ANSWERS][0])
-    # A new list would vouch for what was changed.
+    # Otherwise the new list would have the hashes of files that somebody changed.
     problems = changed(answers.files([path]), new=True)
     refuse(problems, "not those of their list; a row taken out of it vouches anew")
     counts = keep(RESPONSE_STORE, path, [*run["benchmarks"], FRESH])
-    if path == ROOT / params.ANSWERS:  # the project's own have their vectors beside them
+    if path == ROOT / params.ANSWERS:  # the project's own answers have embeddings beside them
         embeddings.keep()
     licences = {name: entry.get("licence", "") for name, entry in content["models"].items()}
     describe(path, licences)
@@ -370,14 +398,14 @@ def keep_for_others(content: Mapping[str, Any], folder: str | None) -> pd.DataFr
 
 
 def take_kept(files: Sequence[Path]) -> pd.DataFrame:
-    """The command `take` of files that were kept elsewhere."""
+    """The command `take` for files of kept answers. Returns the counts of `take`."""
     problems = [f"found {path}" for path in files if path.suffix != ".parquet"]
     refuse(problems, "expected files of kept answers (.parquet), or --benchmark for a log")
     return take([user_path(path) for path in files], RESPONSE_STORE)
 
 
 def parser() -> argparse.ArgumentParser:
-    """The commands and their options."""
+    """The parser of the command line, with all commands and their options."""
     commands = argparse.ArgumentParser(
         prog="python -m tomlab.pipeline.answers", description=__doc__
     )
@@ -398,7 +426,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line: 0, 1 with what is wrong, 3 where other answers were found."""
+    """The command line. Returns the exit code: 0; 1 with a message if something is wrong; 3 if the
+    files and the store have different answers to a request.
+    """
     args = parser().parse_args(arguments)
     try:
         if args.command == "account":

@@ -1,5 +1,5 @@
-"""The book: executed notebooks and other pages, gathered as Sphinx reads them, and built. What all
-pages share (settings, style, contents, the pages of the parts) lies in `book/`.
+"""Turns executed notebooks and other pages into what Sphinx reads, and builds the book (the
+website) from them. Sphinx's settings, the style, the contents and the parts' pages lie in `book/`.
 """
 
 import posixpath
@@ -15,7 +15,7 @@ from sphinx.cmd.build import build_main
 
 from tomlab.errors import InputError
 
-ALT = 250  # characters: a longer text is no help to those who hear it
+ALT = 250  # characters of an image's text; a longer one is of no help to those who hear it
 # Links in Markdown and in HTML.
 _LINKS = (
     re.compile(r"(?P<before>!?\[(?P<label>[^\]]*)\]\()(?P<address>[^)\s]+)(?P<after>\))"),
@@ -24,10 +24,11 @@ _LINKS = (
         re.DOTALL,
     ),
 )
-# What Sphinx and the theme write and no page reads.
+# Files that Sphinx and the theme write, but no page needs.
 NEEDLESS = (".buildinfo", "objects.inv", "_sources", "locales", "*.map", "*-macros.html")
 _PARAMETERS = {"parameters", "injected-parameters"}
-# Sphinx's search takes tags out of HTML, which would make one word of two cells.
+# Ends of cells, paragraphs and so on without a line break behind them. Sphinx's search drops tags,
+# which would join the words on both sides.
 _ENDS = re.compile(r"(</(?:td|th|li|p|div|caption|summary)>)(?=<)")
 _SET_UP = re.compile(r"^(?:from|import) ", re.MULTILINE)
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
@@ -37,11 +38,11 @@ _FIGURE = re.compile(r"figures/\w+/([\w-]+)\.png")
 def relink(
     text: str, home: str, page: str, pages: Mapping[str, str], files: Collection[str] = ()
 ) -> str:
-    """A text in Markdown or HTML, written for `home`, with its links as seen from `page`, both
-    from the repository's root on.
+    """A text in Markdown or HTML that was written for the file `home`, with its links changed to
+    hold in the file `page`. All paths are relative to the repository's root.
 
-    pages: what is published, and where; files: what else readers of `page` have. A link to
-    anything else becomes its label, with the path behind it where a run makes that file.
+    pages: the published path of each published file; files: other paths that readers of `page`
+    have. A link to any other file becomes its label, followed by the path if it is in `results/`.
     """
 
     def moved(link: re.Match) -> str:
@@ -63,7 +64,7 @@ def relink(
 
 
 def targets(text: str, home: str) -> set[str]:
-    """What a text links to, from the repository's root on."""
+    """The paths, relative to the repository's root, that a text written for `home` links to."""
     targets = set()
     for pattern in _LINKS:
         for link in pattern.finditer(text):
@@ -74,8 +75,8 @@ def targets(text: str, home: str) -> set[str]:
 
 
 def target_of(link: str, home: str) -> str | None:
-    """Where a link of `home` leads, from the repository's root on; None for an address of the web
-    or a place on the same page.
+    """The path, relative to the repository's root, that a link in the file `home` leads to; None
+    for a web address or a place on the same page.
     """
     path = link.partition("#")[0]
     if not path or ":" in path:
@@ -84,8 +85,9 @@ def target_of(link: str, home: str) -> str | None:
 
 
 def chapter(notebook: NotebookNode, model: str = "") -> NotebookNode:
-    """An executed notebook as the book shows it: without parameters and set-up, code folded, images
-    described, an anchor such as `#figure3` above each figure; `model` stands behind its title.
+    """Change an executed notebook to what the book shows, and return it: the cells of parameters
+    and imports are dropped, code is folded, images get a text, and each figure gets an anchor such
+    as `#figure3` above it. model: if given, its name is added to the title, in brackets.
     """
     heading = ""
     cells = []
@@ -107,8 +109,8 @@ def chapter(notebook: NotebookNode, model: str = "") -> NotebookNode:
 
 
 def _anchors(cell: NotebookNode, heading: str) -> list[NotebookNode]:
-    """Cells with an anchor for each figure that a cell shows. Its picture gets a text for those who
-    cannot see it, its own or else the heading; its HTML gets its lines' ends.
+    """New cells, one with an anchor for each figure that `cell` shows. In `cell` itself, a picture
+    gets a text for those who cannot see it (its own, or else `heading`), and HTML gets line breaks.
     """
     html = ""
     for output in cell.outputs:
@@ -127,7 +129,7 @@ def _anchors(cell: NotebookNode, heading: str) -> list[NotebookNode]:
 
 
 def gallery(figures: Path) -> dict[str, str]:
-    """The title of each figure in a folder by its name, those of the paper first."""
+    """The title (HTML) of each figure in a folder, by name, the paper's figures first."""
     titles = {}
     for path in figures.glob("*.caption.txt"):
         title = path.read_text(encoding="utf-8").strip().partition("\n\n")[0]
@@ -137,7 +139,9 @@ def gallery(figures: Path) -> dict[str, str]:
 
 
 def build(source: Path, target: Path) -> None:
-    """Build the pages of `source` as the new `target`. Errors: `InputError` where Sphinx warns."""
+    """Build the book from the folder `source` and replace the folder `target` with it. Errors:
+    `InputError` if Sphinx warns of anything.
+    """
     html = source.with_name("html")
     doctrees = source.with_name("doctrees")
     options = ["-q", "-j", "2", "-W", "--keep-going", "-b", "html", "-d", str(doctrees)]

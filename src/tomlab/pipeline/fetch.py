@@ -2,8 +2,8 @@
 
     python -m tomlab.pipeline.fetch
 
-DVC takes the list of a folder's files as the remote has it. A list that somebody changed could
-write anywhere, so its hash is checked before that, and no path in it may leave `data/`.
+DVC trusts the remote's list of the files in `data/`. A list that somebody changed could make DVC
+write anywhere. So this module first checks the list's hash, and that no path in it leaves `data/`.
 """
 
 import json
@@ -26,8 +26,9 @@ HELP = """
 
 
 def fetch(root: Path = ROOT) -> None:
-    """Bring `data/` to what `data.dvc` pins. Errors: `InputError` where files of the remote are
-    missing or changed, or where a user has edited or added any in `data/`, which DVC leaves alone.
+    """Make `data/` hold the version that `data.dvc` names. Errors: `InputError` if files of the
+    remote are missing or changed, or if a user edited or added files in `data/`, which DVC leaves
+    alone.
     """
     pin = root / "data.dvc"
     if pin.is_file() and b"\n=======\n" in pin.read_bytes():
@@ -42,7 +43,9 @@ def fetch(root: Path = ROOT) -> None:
 
 
 def check_listing(repo: Repo, folder: Path) -> None:
-    """Check that DVC's list of a folder's files is the pinned one and names no path outside it."""
+    """Check DVC's list of a folder's files. Errors: `InputError` if its hash is not the one in
+    `data.dvc`, or if it names a path outside the folder.
+    """
     [output] = repo.find_outs_by_path(str(folder))
     pinned = output.hash_info.value
     listing = Path(repo.cache.local.oid_to_path(pinned))

@@ -1,10 +1,12 @@
-"""Kernels of a run that start by a fork: what every notebook imports is imported once a run.
+"""Starts the Jupyter kernels of a run's stages by forking one process, so that the libraries which
+every notebook imports are imported once in a run.
 
-A run's head starts this module as a process that imports libraries and waits. jupyter_client has
-kernels started by a provisioner, which may be named by an environment variable; `ForkedKernel` asks
-the waiting process to fork itself and be the kernel. No module of `tomlab` is imported
-beforehand, so that a stage runs the code that is there when it starts. On Linux alone: libraries of
-macOS do not survive a fork. A stage that is run outside a run starts its kernel as ever.
+`pipeline.run` starts this module as a process that imports the libraries and waits. jupyter_client
+starts kernels through a provisioner, whose name it reads from an environment variable. Our
+provisioner, `ForkedKernel`, asks the waiting process to fork, and the fork becomes the kernel. The
+waiting process imports no module of `tomlab`, so that each stage runs the code as it is when the
+stage starts. Only Linux does this, as libraries of macOS do not survive a fork. A stage that
+`pipeline.run` did not start gets an ordinary kernel.
 """
 
 import asyncio
@@ -39,13 +41,15 @@ LIBRARIES = (
 
 @contextmanager
 def waiting() -> Iterator[dict[str, str]]:
-    """The environment in which stages start forked kernels, while it lasts; empty if they can't."""
+    """A context with the waiting process. It yields the environment variables with which stages
+    start forked kernels; none except on Linux.
+    """
     if sys.platform != "linux":
         yield {}
         return
     with TemporaryDirectory() as folder:
         address = str(Path(folder) / "socket")
-        # As in `run_notebook`: sets of strings print in one order.
+        # As in `run_notebook`, so that sets of strings always print in the same order.
         environment = {**os.environ, "PYTHONHASHSEED": "0"}
         command = [sys.executable, "-m", "tomlab.pipeline.kernels", address]
         process = subprocess.Popen(command, env=environment, start_new_session=True)
@@ -55,12 +59,14 @@ def waiting() -> Iterator[dict[str, str]]:
 
 
 def wait(address: str) -> None:
-    """Fork a kernel for each that connects. Whoever connects early waits for the imports."""
+    """Listen at a socket, and fork a kernel for each connection to it, without end. A connection
+    that comes before the libraries are imported waits for them.
+    """
     with Listener(address) as listener:
         os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
         for library in LIBRARIES:
             import_module(library)
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the kernels
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for these children
         while True:
             connection = listener.accept()
             if os.fork() == 0:
@@ -70,7 +76,10 @@ def wait(address: str) -> None:
 
 
 def run_kernel(connection: Connection) -> None:
-    """Be the kernel that the other end asks for, until it ends or is gone."""
+    """Turn this forked process into a kernel with the arguments, environment and folder that the
+    other end of the connection sends. It ends when the kernel is shut down or the other end is
+    gone.
+    """
     arguments, environment, folder = connection.recv()
     os.setsid()
     os.chdir(folder)
@@ -90,7 +99,9 @@ def run_kernel(connection: Connection) -> None:
 
 
 class ForkedKernel(LocalProvisioner):
-    """A kernel of the waiting process; the connection to it ends when the kernel does."""
+    """The provisioner of a kernel that is forked from the waiting process. The kernel has ended
+    when its connection is closed. The methods are those that jupyter_client calls.
+    """
 
     connection: Connection | None = None
     pid: int

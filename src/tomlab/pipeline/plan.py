@@ -1,9 +1,9 @@
-"""What a run asks and what that costs, before anything is asked: requests, tokens, dollars.
+"""Show what a run will ask and cost (requests, tokens, US dollars) before it asks anything.
 
     python -m tomlab.pipeline.plan [MODEL …]
 
-The requests are those that the evaluation notebooks make of `params.yaml` as it stands, for its
-`run.models` or for the models that are named, on the items that are there.
+The requests are those that the evaluation notebooks would send with the present `params.yaml`, to
+its `run.models` or to the models that are named, about the items made so far.
 """
 
 import argparse
@@ -43,24 +43,24 @@ This is the evaluation alone, without generation, filtering, judges and fresh it
 
 
 class Kept(NamedTuple):
-    """Where kept answers are looked up; without a store nothing counts as kept."""
+    """Where kept answers are looked up: the response store, and folders of answer files."""
 
     store: Store | None
     folders: Sequence[Path]
 
     def replies(self, keys: Collection[str]) -> dict[str, Reply]:
-        """The kept replies by key."""
+        """The kept replies to those of the requests that have one, by request key."""
         replies = self.store.replies(keys) if self.store else {}
         missing = set(keys) - set(replies)
         return replies | answers.look_up(self.folders, missing)
 
 
 class Estimate(NamedTuple):
-    """What one request of a method takes in tokens."""
+    """The estimated tokens of one request of a method; `answer`: tokens of its answer."""
 
-    tokens_per_character: float  # of a prompt
+    tokens_per_character: float  # in prompts
     answer: float
-    answer_high: float  # with all the thinking that an entry allows
+    answer_high: float  # with all the thinking that the model's entry allows
     source: str  # own, others or limit, see `LEGEND`
 
 
@@ -70,11 +70,12 @@ def plan(
     store: Store | None = None,
     folders: Sequence[Path] = (),
 ) -> pd.DataFrame:
-    """By benchmark, model and method what is asked and what that costs, for benchmarks with items.
+    """What is asked and what it costs: a row for each benchmark that has items, model and method,
+    with the columns of `costs`.
 
     content: a checked `params.yaml`; store, folders: where kept answers are looked up. Without a
-    store, entries that ask alike share their requests, which saves most of the time. Baselines and
-    models that were asked elsewhere are left out.
+    store, models whose entries lead to the same requests share them, which saves most of the time.
+    Baselines and models that were asked elsewhere are left out.
     """
     entries = [specs.model_spec(name, content["models"]) for name in dict.fromkeys(models)]
     entries = [spec for spec in entries if spec.provider not in ("baseline", "taken")]
@@ -101,7 +102,10 @@ def plan(
 
 
 def costs(asked: pd.DataFrame, spec: ModelSpec, usage: pd.DataFrame) -> dict[str, Any]:
-    """The columns of a plan for the requests of one method."""
+    """The columns of a plan for the requests `asked` of one method (rows of `requests`): numbers of
+    requests, estimated tokens and US dollars, see `LEGEND`. usd is NaN without a price. usage: as
+    of `usage_of_last_run`.
+    """
     estimate = estimated(asked, usage, getattr(spec, "thinking_tokens", 0))
     missing = asked[~asked["is_kept"]]
     columns = {
@@ -123,7 +127,7 @@ def costs(asked: pd.DataFrame, spec: ModelSpec, usage: pd.DataFrame) -> dict[str
 
 
 def with_items(content: Mapping[str, Any]) -> list[str]:
-    """The benchmarks of the run whose items are there."""
+    """The benchmarks of the run whose table of items exists."""
     return [name for name in content["run"]["benchmarks"] if paths.result("items", name).is_file()]
 
 
@@ -135,10 +139,11 @@ def requests(
     usage: pd.DataFrame,
     kept_answers: Kept,
 ) -> pd.DataFrame:
-    """What is put to a model as a benchmark's notebook does it, a row a request, each once.
+    """The requests that a benchmark's evaluation notebook sends to a model: the columns of `put`,
+    one row for each distinct request.
 
-    values: the notebook's parameters. In the place of an answer that is not kept yet, a later
-    request shows another one as long.
+    values: the notebook's parameters. Some methods quote an earlier answer in a second request; if
+    that answer is not kept yet, a made-up one stands in for it.
     """
     benchmark = import_module(f"tomlab.benchmarks.{name}")
     draw = {option: values[option] for option in ("samples", "orders", "wordings")}
@@ -176,7 +181,10 @@ def put(
     options: Mapping[str, Any],
     kept_answers: Kept,
 ) -> pd.DataFrame:
-    """The request of each question, with its answer if that is kept."""
+    """A row for each question: its request's key, length in characters and limit of tokens, and the
+    kept answer with its tokens, if there is one (`is_kept`). `is_varied`: with swapped options or
+    other wording.
+    """
     adapter = provider(spec)
     requests = evaluation.requested(benchmark, questions, spec, **options)
     keys = [request_key(adapter.payload(request)) for request in requests]
@@ -207,7 +215,7 @@ def put(
 
 
 def placeholders(asked: pd.DataFrame, usage: pd.DataFrame) -> pd.Series:
-    """For each request a text as long as answers to its method are expected to be."""
+    """For each request a meaningless text, as long as an answer by its method is expected to be."""
     texts = []
     for _, rows in asked.groupby("method"):
         estimate = estimated(rows, usage)
@@ -217,7 +225,9 @@ def placeholders(asked: pd.DataFrame, usage: pd.DataFrame) -> pd.Series:
 
 
 def usage_of_last_run(benchmark: str) -> pd.DataFrame:
-    """By method what answers of the last run took: `answers`, tokens and characters of prompts."""
+    """The sums over the last run's answers, a row for each method: number of `answers`,
+    `prompt_tokens`, `completion_tokens`, and `characters` of prompts.
+    """
     files = sorted((paths.RESULTS / "responses" / benchmark).glob("*.parquet"))
     if not files:
         return pd.DataFrame(columns=["method", *USAGE]).set_index("method")
@@ -228,8 +238,9 @@ def usage_of_last_run(benchmark: str) -> pd.DataFrame:
 
 
 def estimated(asked: pd.DataFrame, usage: pd.DataFrame, thinking: int = 0) -> Estimate:
-    """What a request of one method takes. thinking: tokens that the model may think, which its own
-    answers have in them.
+    """The estimate for one request of a method, from the model's own kept answers, or else the last
+    run's, or else the limit. thinking: how many tokens the model may think; they are added unless
+    the estimate is from its own answers, which include them.
     """
     method = asked["method"].iloc[0]
     limit = asked["limit"].iloc[0]
@@ -247,7 +258,7 @@ def estimated(asked: pd.DataFrame, usage: pd.DataFrame, thinking: int = 0) -> Es
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line: 0 with a table, 1 with a message."""
+    """The command line. Returns the exit code: 0, or 1 after a message on what is wrong."""
     parser = argparse.ArgumentParser(prog="python -m tomlab.pipeline.plan", description=__doc__)
     parser.add_argument("model", nargs="*", help="names in `models` of params.yaml")
     args = parser.parse_args(arguments)
@@ -276,7 +287,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def report(table: pd.DataFrame, spent: float, limit: float | None) -> None:
-    """Print a plan and its sums. spent: US dollars so far, of `limit`."""
+    """Print a plan and its sums, and whether the cost would exceed the limit. spent: US dollars
+    spent so far; limit: US dollars that may be spent in all, None for no limit.
+    """
     rows = table.astype({"prompt": int, "answer": int, "answer_high": int})
     if table["answer"].equals(table["answer_high"]):
         rows = rows.drop(columns=["answer_high", "usd_high"])
@@ -296,7 +309,7 @@ def report(table: pd.DataFrame, spent: float, limit: float | None) -> None:
 
 
 def span(low: str, high: str) -> str:
-    """Two numbers in words; one if both read alike."""
+    """The range "low to high" in words; one number if both are written alike."""
     return low if low == high else f"{low} to {high}"
 
 

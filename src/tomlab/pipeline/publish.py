@@ -1,9 +1,9 @@
-"""The last stage: the book under `results/book`, and the small set of files that git holds.
+"""The last stage: writes the book to `results/book`, and to `docs/` the few results kept in git.
 
     python -m tomlab.pipeline.publish
 
-Git holds the executed notebooks, the tables as CSV and the figures that README and `docs/*.md`
-show. Only what `params.yaml` names is published, and nothing of an earlier run.
+Git keeps the executed notebooks, the tables as CSV, and the figures that README and `docs/*.md`
+show. Only the benchmarks and models in `params.yaml` are published, and nothing of an earlier run.
 """
 
 import json
@@ -28,17 +28,20 @@ from tomlab.pipeline import book, browser, run_notebook
 from tomlab.pipeline.settings import EVALUATION, FRESH, STAGES
 
 INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own
-BY_HAND = ("forms.ipynb",)  # needs somebody to press its buttons: shown as it is
+BY_HAND = ("forms.ipynb",)  # not executed here, as somebody must press its buttons
 FRONT = RESULTS / "index"
 BOOK = RESULTS / "book"
-# Drawn by the notebooks that `execute` runs.
+# Folders of figures that the notebooks which `execute` runs draw.
 OTHERS = [RESULTS / "figures" / name for name in ("likelihood", "real_models")]
 NOT_IN_GIT = ("results", "data", ".responses")
 SHOWN = re.compile(r"figures/(\w+/[\w-]+\.png)")  # a figure that a document shows
 
 
 def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
-    """The executed notebooks of a run by their source, both relative to the notebooks' folders."""
+    """The names of the executed copies (one for each model in the evaluation) of each notebook of a
+    run, by the notebook's name, such as `3_evaluation/bigtom.ipynb`. Names are relative to
+    `results/notebooks` and `notebooks`.
+    """
     copies = {}
     for benchmark in benchmarks:
         for stage in STAGES:
@@ -52,8 +55,8 @@ def executed(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
 
 
 def with_results(benchmarks: Iterable[str]) -> list[str]:
-    """The benchmarks of a run whose figures are there; says which are not. Errors: `InputError`
-    where none is.
+    """Those of the benchmarks whose last notebook, the figures, has been executed. Prints which are
+    left out. Errors: `InputError` if all are.
     """
     last = RESULTS / "notebooks" / [*STAGES][-1]
     finished = [name for name in benchmarks if (last / f"{name}.ipynb").is_file()]
@@ -67,13 +70,15 @@ def with_results(benchmarks: Iterable[str]) -> list[str]:
 
 
 def execute(benchmarks: list[str], models: list[str]) -> list[str]:
-    """Write the answers browser and run the notebooks beside the chapters; the notebooks' names."""
+    """Write the answers browser, and run the notebooks that lie directly in `notebooks/`. Returns
+    these notebooks' file names.
+    """
     for earlier in (FRONT, *OTHERS):
         shutil.rmtree(earlier, ignore_errors=True)
     FRONT.mkdir(parents=True)
-    # The last one takes longest, so it begins first.
+    # The last notebook takes longest, so it is started first.
     pages = sorted((ROOT / "notebooks").glob("*.ipynb"), reverse=True)
-    # On Ctrl-C each worker ends at once, and its kernel after it; else they would go on.
+    # On Ctrl-C each worker ends at once, and then its kernel; otherwise they would keep running.
     end_at_once = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     with ProcessPoolExecutor(2, initializer=end_at_once) as pool:
         browse = pool.submit(browser.write, FRONT / "browse", benchmarks, models)
@@ -83,6 +88,9 @@ def execute(benchmarks: list[str], models: list[str]) -> list[str]:
 
 
 def _execute(path: Path, **values: list[str]) -> str:
+    """Run a notebook with those of `values` that it declares, or copy it if it is one of `BY_HAND`.
+    Returns its file name. Errors: `InputError` that names the notebook.
+    """
     try:
         if path.name in BY_HAND:
             shutil.copyfile(path, FRONT / path.name)
@@ -95,7 +103,9 @@ def _execute(path: Path, **values: list[str]) -> str:
 
 
 def commit(copies: dict[str, list[str]], benchmarks: list[str]) -> None:
-    """Write what git holds: executed notebooks linked among each other, tables, some figures."""
+    """Write what git keeps to `docs/`: executed notebooks, with links that hold there, tables, and
+    the figures that documents show.
+    """
     for kind in ("notebooks", "figures", "tables"):
         shutil.rmtree(DOCS / kind, ignore_errors=True)
         (DOCS / kind).mkdir(parents=True)
@@ -104,7 +114,7 @@ def commit(copies: dict[str, list[str]], benchmarks: list[str]) -> None:
     texts = "".join(path.read_text(encoding="utf-8") for path in documents)
     copied = [RESULTS / "figures" / name for name in SHOWN.findall(texts)]
     for benchmark in benchmarks:
-        # On the web, a benchmark's page of the book is its last chapter.
+        # In git, links to a benchmark's page of the book lead to its last notebook instead.
         last = f"docs/notebooks/5_figures/{benchmark}.ipynb"
         pages[f"results/book/{benchmark}.html"] = last
         copied += (RESULTS / "tables" / benchmark).glob("*.csv")
@@ -125,13 +135,14 @@ def _from_root(path: Path) -> str:
 
 
 def _is_in_git(target: str) -> bool:
-    """Whether git holds a file or folder of the repository that no run makes."""
+    """Whether a path, relative to the root, exists in a folder that git holds."""
     return target.split("/")[0] not in NOT_IN_GIT and (ROOT / target).exists()
 
 
 def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
-    """What Sphinx makes the book of: `book/`, the chapters, the documents, the answers browser, and
-    whatever else they link to, so that the book can be taken elsewhere.
+    """Write the folder that Sphinx makes the book from, and return its path. It has `book/`, the
+    executed notebooks, the documents, the answers browser, and copies of all files that these link
+    to, so that the book works elsewhere too.
     """
     folder = FRONT / "sphinx" / "source"
     shutil.copytree(ROOT / "book", folder)
@@ -155,7 +166,7 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
         _relink(notebook, source, f"results/book/{name}", pages)
     templates = Environment(loader=FileSystemLoader(folder), trim_blocks=True)
     templates.globals["figures"] = {path.name: book.gallery(path) for path in figures}
-    # The contents list the pages of no benchmark.
+    # The contents list only pages that belong to no single benchmark.
     names = [name for name in (*documents, *copies) if not name.startswith(tuple(STAGES))]
     templates.globals["there"] = [_page(name) for name in names]
     templates.globals["names"] = _titles(benchmarks)
@@ -165,7 +176,9 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
 
 
 def _copies_of_linked(targets: Collection[str], folder: Path) -> dict[str, str]:
-    """Where the book has copies of files, by where they lie; writes them to `folder`."""
+    """Copy those of the paths `targets` that are files to `folder`. Returns the path of each copy
+    in the book, by the original's path.
+    """
     pages = {}
     for target in targets:
         if (ROOT / target).is_file():
@@ -175,7 +188,7 @@ def _copies_of_linked(targets: Collection[str], folder: Path) -> dict[str, str]:
 
 
 def _titles(benchmarks: list[str]) -> dict[str, str]:
-    """The names of benchmarks as their papers write them."""
+    """The names of benchmarks as their papers write them, by our names."""
     titles = {}
     for benchmark in benchmarks:
         titles[benchmark] = import_module(f"tomlab.benchmarks.{benchmark}").WORDING.name
@@ -194,7 +207,9 @@ def _pages_of_the_book(
     documents: list[str],
     figures: list[Path],
 ) -> dict[str, str]:
-    """Where the book shows a file, by where the file lies; both from the repository's root on."""
+    """The path at which the book shows each file, by the file's own path. Both are relative to the
+    repository's root.
+    """
     pages = {}
     for folder in figures:
         for file in folder.iterdir():
@@ -212,7 +227,9 @@ def _pages_of_the_book(
 def _write_chapters(
     chapters: list[tuple[str, str, NotebookNode]], folder: Path, templates: Environment
 ) -> None:
-    """Write the executed notebooks as the book shows them; the front page has the contents."""
+    """Write the executed notebooks to `folder` as the book shows them. The front page gets the
+    table of contents at its end.
+    """
     for source, name, notebook in chapters:
         model = Path(name).stem.removeprefix(Path(source).stem).removeprefix("-")
         notebook = book.chapter(notebook, model)
@@ -247,7 +264,7 @@ def _page(name: str) -> str:
 
 
 def _chapters(copies: dict[str, list[str]]) -> Iterator[tuple[str, str, NotebookNode]]:
-    """Source, name and content of each executed notebook."""
+    """The source's name, the copy's name and the content of each executed notebook."""
     for source, names in copies.items():
         for name in names:
             path = (RESULTS / "notebooks" if "/" in source else FRONT) / name
@@ -257,13 +274,13 @@ def _chapters(copies: dict[str, list[str]]) -> Iterator[tuple[str, str, Notebook
 def texts_with_links(
     notebook: NotebookNode, source: str
 ) -> Iterator[tuple[NotebookNode, str, str]]:
-    """What of an executed notebook may hold links: a part of it, the field there that is the text,
-    and the path that the text was written for.
+    """The texts of an executed notebook that may have links. Yields for each the part of the
+    notebook and the field in it that hold the text, and the path for which the text was written.
     """
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             yield cell, "source", f"notebooks/{source}"
-        # What cells display was written by an executed copy under `results/`.
+        # Links in outputs start from the executed copy under `results/`.
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             for kind in sorted(data.keys() & {"text/markdown", "text/html"}):
@@ -271,7 +288,7 @@ def texts_with_links(
 
 
 def _targets(chapters: Iterable[tuple[str, str, NotebookNode]]) -> set[str]:
-    """What executed notebooks link to, from the repository's root on."""
+    """The paths, relative to the repository's root, that executed notebooks link to."""
     linked = set()
     for source, _, notebook in chapters:
         for part, field, home in texts_with_links(notebook, source):
@@ -286,13 +303,15 @@ def _relink(
     pages: Mapping[str, str],
     files: Collection[str] = (),
 ) -> None:
-    """Change an executed notebook's links to those that hold in `page`, see `book.relink`."""
+    """Change an executed notebook's links so that they hold in `page`, see `book.relink`."""
     for part, field, home in texts_with_links(notebook, source):
         part[field] = book.relink(part[field], home, page, pages, files)
 
 
 def main() -> int:
-    """Publish what `params.yaml` names; 1 with a message if something is missing, 130 on Ctrl-C."""
+    """Publish the run of `params.yaml`. Returns the exit code: 0; 1 if something is missing, with a
+    message; 130 on Ctrl-C.
+    """
     try:
         run = params.load()["run"]
         benchmarks = with_results(run["benchmarks"])

@@ -1,4 +1,5 @@
-"""Run a command whose stages ask models: alone in this folder, with a last line on what it spent.
+"""Run a command whose stages ask models, such as `make chains`. Only one such command can run in
+this folder at a time. At the end, a line says what it asked and spent.
 
 python -m tomlab.pipeline.run make chains
 """
@@ -23,7 +24,9 @@ BUSY = "Another run is under way in this folder. Wait until it has ended, or sto
 
 
 def main(command: Sequence[str]) -> int:
-    """Run `command`, unless another run would undo its files; its exit code."""
+    """Run `command`, then print what was spent. Returns the command's exit code; 1, with a message,
+    if another run is under way in this folder.
+    """
     lock = FileLock(paths.writable(paths.RESPONSE_STORE.with_name("run.lock")))
     try:
         lock.acquire(blocking=False)
@@ -32,7 +35,7 @@ def main(command: Sequence[str]) -> int:
         return 1
     start = time.time()
     code = run(command)
-    # The stages report a store that cannot be read, and the terminal may be gone.
+    # If the store cannot be read, the stages have said so; the terminal may be closed by now.
     with suppress(InputError, OSError):
         print(spending_since(start), flush=True)
     lock.release()
@@ -40,7 +43,9 @@ def main(command: Sequence[str]) -> int:
 
 
 def run(command: Sequence[str]) -> int:
-    """The exit code of `command`. A signal interrupts all its processes, which end in order."""
+    """Run `command` and return its exit code. A signal to end this process is passed on to all
+    processes of the command as an interrupt, so that they can finish properly.
+    """
     with kernels.waiting() as variables:
         process = subprocess.Popen(command, process_group=0, env={**os.environ, **variables})
 
@@ -54,7 +59,10 @@ def run(command: Sequence[str]) -> int:
 
 
 def spending_since(start: float) -> str:
-    """What was asked and spent at the store since a time, by whatever run, and what was kept."""
+    """A line for the terminal: the answers, tokens and US dollars booked in the response store
+    since `start` (Unix time), how many answers in the results were there before, and the total
+    spent.
+    """
     query = "SELECT key, prompt_tokens + completion_tokens, cost FROM responses WHERE created >= ?"
     with Store(paths.RESPONSE_STORE) as store:
         answers = store.all(query, start)
@@ -71,14 +79,14 @@ def spending_since(start: float) -> str:
 
 
 def request_keys() -> set[str]:
-    """The keys of all answers of models in the results of a run."""
+    """The request keys of all models' answers in `results/responses`, without baselines'."""
     settings = params.load()["run"]
     keys = set()
     for benchmark in settings["benchmarks"]:
         for model in settings["models"]:
             path = paths.result("responses", benchmark, model)
             if path.is_file():
-                by_models = [("prompt_tokens", ">", 0)]  # a baseline reads none
+                by_models = [("prompt_tokens", ">", 0)]  # a baseline reads no tokens
                 table = pq.read_table(path, columns=["request_key"], filters=by_models)
                 keys.update(table["request_key"].to_pylist())
     return keys

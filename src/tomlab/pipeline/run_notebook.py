@@ -1,9 +1,10 @@
-"""Run a notebook as a stage: inject its parameters, execute it, write a copy that repeats exactly.
+"""Run a notebook as a stage: set its parameters, execute it, and write the executed copy, without
+anything that would differ if the same notebook ran again.
 
     python -m tomlab.pipeline.run_notebook notebooks/5_figures/bigtom.ipynb results/out.ipynb \\
         results/settings/5_figures/bigtom.json
 
-The third file holds the parameters, see `pipeline.settings`.
+The third path is the file with the parameters, see `pipeline.settings`.
 """
 
 import argparse
@@ -22,24 +23,27 @@ from nbformat import NotebookNode
 from tomlab.errors import InputError
 from tomlab.paths import RESPONSE_STORE, ROOT, WORKSPACE, writable
 
-# Progress bars and logs of engines go to the terminal, never into the notebook's outputs. Jupyter
-# interrupts a kernel before it ends it, which the kernel would log as an error.
+# Progress bars and logs of engines go to the terminal, not into the notebook's outputs. Jupyter
+# interrupts a kernel before shutting it down; with less strict logging, that shows as an error.
 KERNEL_OPTIONS = ["--IPKernelApp.capture_fd_output=False", "--IPKernelApp.log_level=CRITICAL"]
 CONFLICT = re.compile(r"^(<{7} |>{7} )", re.MULTILINE)
-LONG = 60.0  # seconds after which, and between which, a stage shows how many cells are done
+LONG = 60.0  # seconds before a stage first shows how many cells are done, and between updates
 
 
 def run(source: Path, output: Path, values: Mapping[str, Any]) -> None:
-    """Execute `source` with `values` and write the scrubbed copy to `output`. Errors: `InputError`
-    for whatever the notebook raises, which leaves `<output>.failed.ipynb` and no output.
+    """Execute the notebook `source` with the parameters `values` and write the copy, as `scrub`
+    leaves it, to `output`. Errors: `InputError` for whatever the notebook raises; then there is no
+    output, but a file ending in `.failed.ipynb` beside it.
     """
-    # Imported here, as most who read a notebook's parameters run none.
+    # Imported here, as code that only reads a notebook's parameters does without.
     import papermill
     from papermill.exceptions import PapermillExecutionError
 
     writable(output).unlink(missing_ok=True)
     failed = output.with_suffix(".failed.ipynb")
-    # Sets of strings print in one order; files are written where the pipeline looks, see `paths`.
+    # The first makes sets of strings print in the same order each time. The second says that a
+    # stage is running, so that files are written where the pipeline looks for them, see
+    # `paths.writable`.
     os.environ["PYTHONHASHSEED"] = "0"
     os.environ["TOMLAB_STAGE"] = str(source)
     try:
@@ -52,7 +56,7 @@ def run(source: Path, output: Path, values: Mapping[str, Any]) -> None:
             progress_bar={"desc": str(source), "delay": LONG, "mininterval": LONG},
             cwd=ROOT,
             extra_arguments=KERNEL_OPTIONS,
-            coalesce_streams=True,  # what is printed within one cell is one output
+            coalesce_streams=True,  # all that one cell prints becomes one output
         )
     except PapermillExecutionError as error:
         if error.ename == "InputError":
@@ -66,7 +70,7 @@ def run(source: Path, output: Path, values: Mapping[str, Any]) -> None:
 
 
 def read_notebook(path: Path) -> NotebookNode:
-    """A notebook's file. Errors: `InputError` that names it where it is none."""
+    """The notebook in a file. Errors: `InputError` if it cannot be read or is no valid notebook."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -83,7 +87,9 @@ def read_notebook(path: Path) -> NotebookNode:
 
 
 def declared(source: Path) -> dict[str, Any]:
-    """The literals in the cell tagged `parameters`, by name; `InputError` for anything else."""
+    """The default values in the notebook's cell tagged `parameters`, by name. Errors: `InputError`
+    if there is not exactly one such cell, or it has other lines than `name = literal`.
+    """
     cells = read_notebook(source).cells
     cells = [cell for cell in cells if "parameters" in cell.metadata.get("tags", [])]
     parameters = {}
@@ -101,7 +107,9 @@ def declared(source: Path) -> dict[str, Any]:
 
 
 def scrub(notebook: NotebookNode) -> NotebookNode:
-    """Take out what differs from run to run: times, random ids and the version of Python."""
+    """Remove what differs between runs from `notebook`, and return it: times, random ids of cells,
+    and the version of Python.
+    """
     notebook.metadata.pop("papermill", None)
     notebook.metadata.get("language_info", {}).pop("version", None)
     for number, cell in enumerate(notebook.cells):
@@ -112,7 +120,9 @@ def scrub(notebook: NotebookNode) -> NotebookNode:
 
 
 def read_settings(path: Path, source: Path) -> dict[str, Any]:
-    """The parameters of a stage. Errors: `InputError` unless they are those of its notebook."""
+    """A stage's parameters, read from its settings file `path`. Errors: `InputError` if a file is
+    missing, or if the names are not those that the notebook `source` declares.
+    """
     for file in (source, path):
         if not file.is_file():
             raise InputError(f"{file}: no such file; `make params` writes the settings")
@@ -125,7 +135,9 @@ def read_settings(path: Path, source: Path) -> dict[str, Any]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line: 0 if the notebook ran, 1 with one clear message if not."""
+    """The command line. Returns the exit code: 0 if the notebook ran, 1 with a message if it
+    failed, 130 on Ctrl-C.
+    """
     parser = argparse.ArgumentParser("python -m tomlab.pipeline.run_notebook", description=__doc__)
     for name in ("source", "output", "settings"):
         parser.add_argument(name, type=Path)

@@ -1,9 +1,9 @@
-"""Check `params.yaml` as a whole, and write what of it each stage reads to a file of its own.
+"""Check all of `params.yaml`, and write for each stage a file with the options that it reads.
 
     python -m tomlab.pipeline.settings
 
-A stage depends on its file, so that a change runs the stages that read it, and no others. Nothing
-is run or spent where the file is wrong anywhere.
+DVC runs a stage again if its file changes, so an edit of `params.yaml` reruns only the stages that
+read the edited option. A mistake anywhere in `params.yaml` stops the run before anything is spent.
 """
 
 import json
@@ -30,9 +30,9 @@ from tomlab.records.tidy import REVERSED
 
 SETTINGS = RESULTS / "settings"
 EVALUATION = "3_evaluation"
-# The stages by the folders of their notebooks, each with its sections of a benchmark's parameters.
-# Baselines are evaluated beside the filtering. Figures show how answers were read. So both may read
-# what the evaluation reads.
+# The stages, named as the folders of their notebooks, each with the sections of a benchmark's
+# parameters that it may read. The filtering reads `evaluation` as it evaluates the baselines; the
+# figures do as they show how answers were read.
 STAGES = {
     "1_generation": ["generation"],
     "2_filtering": ["filtering", "evaluation"],
@@ -41,12 +41,14 @@ STAGES = {
     "5_figures": ["evaluation", "people"],
 }
 FRESH = "6_fresh"
-# The parameters that name models, beside `model`, the one that is evaluated.
+# The parameters that name models, other than `model`, which names the evaluated one.
 _MODELS = ("writer", "more_writers", "reader", "embedder", "embedders", "judge")
 
 
 def check(path: Path | str = PARAMS) -> dict[str, Any]:
-    """What the file says. Errors: an `InputError` for all options at fault, found and expected."""
+    """The content of the file of parameters, by section. Errors: one `InputError` that lists all
+    wrong options, with what was found and what was expected.
+    """
     content = params.load(path)
     registry = content.get("models")
     if not isinstance(registry, Mapping):
@@ -69,7 +71,7 @@ def check(path: Path | str = PARAMS) -> dict[str, Any]:
 
 @contextmanager
 def noting(problems: list[str]) -> Iterator[None]:
-    """Add to `problems` what an `InputError` says."""
+    """A context that catches an `InputError` and adds its message to `problems`."""
     try:
         yield
     except InputError as error:
@@ -77,13 +79,13 @@ def noting(problems: list[str]) -> Iterator[None]:
 
 
 def _check_section(section: type[params.Section], content: Mapping[str, Any], name: str) -> Any:
-    """A section of the file as checked. Errors: `InputError`."""
+    """The section `name`, as an object of the class `section`. Errors: `InputError`."""
     validate = partial(section.model_validate, context=content["models"])
     return params.checked(validate, content.get(name), name)
 
 
 def _run_problems(content: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the section `run` and the files that it names."""
+    """Messages about what is wrong in the section `run` and the files that it names."""
     problems: list[str] = []
     with noting(problems):
         _check_section(params.Run, content, "run")
@@ -110,12 +112,12 @@ def _run_problems(content: Mapping[str, Any]) -> list[str]:
 
 
 def _benchmarks() -> list[str]:
-    """The benchmarks that are there."""
+    """The names of all benchmarks in the package."""
     return sorted(path.parent.name for path in PACKAGE.glob("benchmarks/*/__init__.py"))
 
 
 def _unknown_sections(names: Iterable[Any]) -> list[str]:
-    """A complaint on each name that is none of a section."""
+    """A message for each of `names` that is neither a section nor a benchmark."""
     sections = ["run", "limits", "models", "fresh", *_benchmarks()]
     unknown = [name for name in dict.fromkeys(names) if name not in sections]
     return [f"no section or benchmark {name!r}; there are: {sections}" for name in unknown]
@@ -124,7 +126,7 @@ def _unknown_sections(names: Iterable[Any]) -> list[str]:
 def _benchmark_problems(
     content: Mapping[str, Any], models: Mapping[str, specs.ModelSpec]
 ) -> list[str]:
-    """What is wrong with the sections of benchmarks, of those that the file names."""
+    """Messages about what is wrong in the sections of the benchmarks that the file names."""
     run = content.get("run")
     sections = [*content]
     if isinstance(run, Mapping) and isinstance(run.get("benchmarks"), Mapping):
@@ -139,7 +141,9 @@ def _benchmark_problems(
 
 
 def _settings_of(benchmark: str) -> type[params.Section]:
-    """What the section of a benchmark may hold: of its `settings.py`, or of all that have none."""
+    """The class that checks a benchmark's section: `Settings` in its `settings.py`, or else the one
+    for benchmarks without such a file.
+    """
     module = f"tomlab.benchmarks.{benchmark}.settings"
     if find_spec(module) is None:
         return params.Settings
@@ -149,7 +153,7 @@ def _settings_of(benchmark: str) -> type[params.Section]:
 def _unknown_methods(
     benchmark: str, evaluation: params.Evaluation, models: Mapping[str, specs.ModelSpec]
 ) -> list[str]:
-    """A complaint on each option that names a method which a benchmark does not have."""
+    """A message for each method that an option names and the benchmark does not have."""
     methods = {
         f"{benchmark}.evaluation.methods": evaluation.methods,
         f"{benchmark}.evaluation.max_tokens": evaluation.max_tokens,
@@ -162,7 +166,7 @@ def _unknown_methods(
 
 
 def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """By notebook: `parameters`, what bears on its `models`' answers, the SHA-256 of `files`."""
+    """What each stage reads, by the stage's name, e.g. `3_evaluation/bigtom-MODEL`; see `_read`."""
     run = content["run"]
     settings = {}
     for benchmark, source in run["benchmarks"].items():
@@ -173,7 +177,7 @@ def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             values["baselines"] = [*params.BASELINES]
             for section in sections:
                 for name, value in content[benchmark].get(section, {}).items():
-                    if value is not None:  # without a value, an option leaves that of `run`
+                    if value is not None:  # otherwise the value in `run` holds
                         values[name] = value
             if stage != EVALUATION:
                 parameters = _parameters(notebook, values)
@@ -191,7 +195,9 @@ def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _parameters(notebook: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that a notebook's parameters take. Errors: `InputError` where one is lacking."""
+    """The values of the parameters that a notebook declares, by name. Errors: `InputError` if
+    `values` lacks one.
+    """
     names = declared(ROOT / notebook)
     lacking = [name for name in names if values.get(name) is None]
     if lacking:
@@ -200,10 +206,13 @@ def _parameters(notebook: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(parameters: dict[str, Any], registry: Mapping, benchmark: str) -> dict[str, Any]:
-    """What a stage reads. benchmark: "" for the stages of fresh items."""
+    """What a stage with these parameters reads: `parameters` (with the prompts and wordings of the
+    benchmark alone), `models` (the parts of their entries that affect answers, by name) and `files`
+    (the SHA-256 of each named file or folder). benchmark: "" for the stages of fresh items.
+    """
     parameters = dict(parameters)
     if "prompts" in parameters:
-        # A benchmark's own, and those of the methods and judges that all have.
+        # The benchmark's own prompts, and those of methods and judges, which all benchmarks share.
         sections = (f"{benchmark or 'fresh'}/", "techniques/", "judges/")
         files = parameters["prompts"].items()
         parameters["prompts"] = {name: file for name, file in files if name.startswith(sections)}
@@ -220,8 +229,8 @@ def _read(parameters: dict[str, Any], registry: Mapping, benchmark: str) -> dict
 
 
 def _entries(parameters: Mapping[str, Any], registry: Mapping, benchmark: str) -> dict[str, Any]:
-    """What of the entries of a stage's models bears on their answers, by name."""
-    # Figures name the models of a run, too, but ask none.
+    """The parts of the entries of a stage's models that affect their answers, by model."""
+    # The notebooks of figures also name the run's `models`, but ask none of them.
     asked_names = _MODELS if benchmark else ("models",)
     entries = {}
     for name in _texts([parameters.get(asked, []) for asked in asked_names]):
@@ -235,7 +244,7 @@ def _entries(parameters: Mapping[str, Any], registry: Mapping, benchmark: str) -
 
 
 def _texts(value: Any) -> list[str]:
-    """All texts that are values within lists and mappings, but empty ones."""
+    """All texts in nested lists and mappings, except keys and empty texts."""
     if isinstance(value, str):
         return [value] if value else []
     if isinstance(value, Mapping):
@@ -249,7 +258,9 @@ def _texts(value: Any) -> list[str]:
 
 
 def hash_of(path: Path) -> str:
-    """The SHA-256 of a file, or of the names and files of a folder."""
+    """The SHA-256 of a file, or of the names and contents of all that is in a folder. Errors:
+    `InputError` if something cannot be read.
+    """
     try:
         if path.is_file():
             with path.open("rb") as file:
@@ -261,7 +272,9 @@ def hash_of(path: Path) -> str:
 
 
 def unready(content: Mapping[str, Any], read: Mapping[str, Any]) -> Iterator[str]:
-    """What the models that stages name lack to be asked, in words. Their kept answers need none."""
+    """Messages about what is missing (a price or an API key) to ask the models that stages name.
+    Their kept answers can be used without it. read: as `read_by_stages` returns it.
+    """
     limits = specs.Limits.model_validate(content.get("limits", {}))
     names = {}
     for settings in read.values():
@@ -279,8 +292,8 @@ def unready(content: Mapping[str, Any], read: Mapping[str, Any]) -> Iterator[str
 
 
 def write(read: Mapping[str, dict[str, Any]]) -> None:
-    """Make `results/settings` hold these files and no others. What is there already stays, as a run
-    that is under way may be reading it.
+    """Make `results/settings` hold one file for each stage in `read`, and no others. A file that is
+    already right is not written again, as a run that is under way may be reading it.
     """
     files = {writable(SETTINGS / f"{name}.json"): values for name, values in read.items()}
     for path, values in files.items():
@@ -295,7 +308,9 @@ def write(read: Mapping[str, dict[str, Any]]) -> None:
 
 
 def main() -> int:
-    """Check, then write; 0 if the file is right, 1 with all that is wrong with it."""
+    """Check `params.yaml` and write the stages' files. Returns the exit code: 0, or 1 with a
+    message that lists all that is wrong.
+    """
     try:
         content = check()
         settings = read_by_stages(content)

@@ -1,7 +1,7 @@
-"""The answers browser: every answer of a run on a static page a benchmark, without a server.
+"""Writes the answers browser: a static page for each benchmark with every answer of a run.
 
-`write` makes `<benchmark>.html` and, as pages opened from disk may not fetch, its data as a script,
-`<benchmark>.js`. All pages share the other files here.
+`write` makes `<benchmark>.html` and a script with its data, `<benchmark>.js`, as pages opened from
+disk may not fetch files. `page.css` and `page.js` are the same for all benchmarks.
 """
 
 import json
@@ -27,12 +27,13 @@ from tomlab.scoring.answers import as_shown
 SHARED = ("page.css", "page.js")
 WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_bytes())
 _PAGE = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
-_SHORTEST = 20  # characters of an item's text that is looked for in prompts
+_SHORTEST = 20  # characters: shorter texts of an item are not marked in prompts
 
 
 def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> None:
-    """Write the pages of benchmarks for what a run's models answered, with verdicts of the judge
-    that a calibration chose, if it wrote scores. Errors: `InputError` where a table is missing.
+    """Write the pages of benchmarks, with the answers of a run's models, to `folder`. If the judge
+    calibration wrote scores, its chosen judge's verdicts take the place of the evaluation's.
+    Errors: `InputError` if a table is missing.
     """
     faces = {name: import_module(f"tomlab.benchmarks.{name}") for name in benchmarks}
     titles = {name: face.WORDING.name for name, face in faces.items()}
@@ -49,7 +50,9 @@ def write(folder: Path, benchmarks: Iterable[str], models: Sequence[str]) -> Non
 
 
 def write_page(folder: Path, name: str, titles: Mapping[str, str], content: Mapping) -> None:
-    """Write one page, its content as of `data`, and what all pages share. titles: by benchmark."""
+    """Write the page of the benchmark `name`, its data, and the files that all pages share.
+    content: as `data` returns it; titles: the title of each benchmark's page, for links.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for file in SHARED:
         shutil.copyfile(Path(__file__).with_name(file), folder / file)
@@ -59,7 +62,7 @@ def write_page(folder: Path, name: str, titles: Mapping[str, str], content: Mapp
         links.append(f'<a href="{benchmark}.html"{current}>{escape(title)}</a>')
     page = _PAGE.substitute(name=name, title=escape(titles[name]), links="\n".join(links))
     (folder / f"{name}.html").write_text(page, encoding="utf-8", newline="\n")
-    # ASCII alone, whatever was answered.
+    # `json.dumps` writes ASCII only; escaping "<" keeps answers from ending the script.
     text = json.dumps(content, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     (folder / f"{name}.js").write_text(f"browse({text});\n", encoding="utf-8", newline="\n")
 
@@ -71,10 +74,10 @@ def data(
     responses: pd.DataFrame,
     scores: pd.DataFrame,
 ) -> dict[str, Any]:
-    """All that a page shows, ready for JSON: `items` and `answers` by column, as of `_by_column`.
-
-    `facets` are the columns by which answers are filtered, with the shown `labels` of their values.
-    In `messages` the item's own texts are marked, see `_marked`.
+    """All that a page shows, ready for JSON. `items` and `answers` are tables as `_by_column`
+    returns them; `facets` are the columns by which answers can be filtered, with the `labels` of
+    their values. Marks stand for the item's own texts in `messages`, see `_marked`. Errors:
+    `InputError` if `browser.yaml` names columns that the items lack.
     """
     words = _words(benchmark.NAME)
     item_facets = words["facets"]
@@ -89,7 +92,7 @@ def data(
     score_columns = [*tidy.KEY, *scores.columns.difference([*responses.columns, *item_facets])]
     answers = responses.merge(scores[score_columns], on=tidy.KEY, how="left")
     answers = answers.merge(items[["item_id", *item_facets]], on="item_id")
-    # A first call of two has no score; only logs from elsewhere have an order of their own.
+    # The first of two calls has no score. Only other tools' logs say how options were ordered.
     answers = answers.fillna({"outcome": "", "options_shown": ""})
     details = WORDS["details"] | words["details"]
     sample = _samples(benchmark, items, answers, stories, details)
@@ -119,7 +122,9 @@ def _words_file(benchmark: str) -> Path:
 
 
 def _words(benchmark: str) -> dict[str, Any]:
-    """What the page of a benchmark shows: what holds for all, but for its own `browser.yaml`."""
+    """The options of a benchmark's page: the defaults of `words.yaml`, replaced by those in its own
+    `browser.yaml`, if it has one.
+    """
     path = _words_file(benchmark)
     if not path.is_file():
         return WORDS["default"]
@@ -127,7 +132,7 @@ def _words(benchmark: str) -> dict[str, Any]:
 
 
 def _facets(facets: Mapping[str, str], by_column: Mapping, wording: Wording) -> list[dict]:
-    """The columns to filter by, with what they and their values are called."""
+    """The columns to filter by: `name`, shown `label`, and the shown `labels` of its values."""
     columns = []
     for name, label in facets.items():
         labels = [_label(value, name, wording) for value in by_column[name]["values"]]
@@ -136,7 +141,7 @@ def _facets(facets: Mapping[str, str], by_column: Mapping, wording: Wording) -> 
 
 
 def _label(value: str, facet: str, wording: Wording) -> str:
-    """What a value to filter by is called."""
+    """The shown name of a value in the column `facet`."""
     labels: dict[str, str] = {}
     if facet == "asked_as":
         labels = WORDS["asked_as"]
@@ -152,7 +157,9 @@ def _samples(
     stories: Sequence[str],
     labels: Mapping,
 ) -> pd.DataFrame:
-    """What an open sample shows of each answer: prompt, rule, details of the verdict."""
+    """What the page shows of an answer that is opened, a row for each of `answers`: its prompt
+    (`messages`), the `rule` behind the verdict, `details`, `options` as shown, and `table`.
+    """
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
     rows = []
     for answer in answers.to_dict("records"):
@@ -172,7 +179,9 @@ def _samples(
 
 
 def _item_texts(items: pd.DataFrame, stories: Sequence[str], labels: Mapping) -> pd.DataFrame:
-    """The texts of each item, its right answer, options and further columns."""
+    """A row for each item: its texts, the right `answer`, its options as JSON (`choices`), and
+    further columns with their labels (`more`, see `_labelled`).
+    """
     gold = [g if isinstance(g, str) else ", ".join(g) for g in items["answer"]]
     choices = [json.dumps([*options]) for options in items["choices"]]
     details = [_labelled(item, labels) for item in items.to_dict("records")]
@@ -181,7 +190,9 @@ def _item_texts(items: pd.DataFrame, stories: Sequence[str], labels: Mapping) ->
 
 
 def _by_column(table: pd.DataFrame, order: Mapping[str, list]) -> dict[str, dict[str, list]]:
-    """The distinct `values` of each column, first those in `order`, and each row's, -1 for none."""
+    """For each column its distinct `values`, those in `order` first, and `codes`: the place of each
+    row's value among them, -1 if the row has none.
+    """
     columns = {}
     for name in table:
         present = dict.fromkeys(table[name].dropna().tolist())
@@ -193,8 +204,9 @@ def _by_column(table: pd.DataFrame, order: Mapping[str, list]) -> dict[str, dict
 
 
 def _marked(messages: str, item: Mapping, stories: Sequence[str]) -> str:
-    """Messages with the name of a column or the number of an option where they show that text of
-    the item, so that most answers have the same ones.
+    """The messages (JSON) with marks in place of the item's own texts: the column's name for a
+    story or question, the number for an option. So most answers have the same messages, stored
+    once.
     """
     names = {item[name]: name for name in (*stories, "question")}
     names |= {option: number for number, option in enumerate(item["choices"])}
@@ -208,13 +220,15 @@ def _marked(messages: str, item: Mapping, stories: Sequence[str]) -> str:
 
 
 def _labelled(row: Mapping, labels: Mapping) -> str:
-    """The columns of a row that say something, each as a pair of label and text, as JSON."""
+    """Pairs of label and text, as JSON, for the columns in `labels` that are not empty. False is
+    left out too, unless `labels` has a name for it.
+    """
     pairs = []
     for column, label in labels.items():
         value = row.get(column)
         if pd.isna(value) or value == "":
             continue
-        if isinstance(label, Mapping):  # of what is true or false: what it is called, then both
+        if isinstance(label, Mapping):  # a column of true and false, each with a name of its own
             pairs.append((label["name"], label[bool(value)]))
         elif value is True:
             pairs.append((label, "yes"))

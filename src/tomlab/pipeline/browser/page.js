@@ -1,16 +1,16 @@
-// The sample browser. The script beside this one hands its data to `browse`: see `data` in
-// __init__.py for their shape. What models wrote becomes text nodes alone, never markup.
+// The answers browser. A benchmark's own script calls `browse` with its data; `data` in __init__.py
+// says what they hold. What models wrote is only ever added as text nodes, never as markup.
 "use strict";
 
 const $ = (id) => document.getElementById(id);
 
-// Characters that show nothing, or turn the direction of what follows.
+// Characters that are invisible or change the direction of writing; `seen` shows their codes.
 const UNSEEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 const seen = (text) =>
   text.replace(UNSEEN, (c) => `⟨U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
 
-/** An element with attributes (null: leave out) and children, of which texts stay texts. */
+/** A new element. Attributes and children that are null are left out; strings become text nodes. */
 function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -20,7 +20,7 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** The rows of a table by column: its distinct values, and the number of each row's. */
+/** The rows, as objects, of a table that `_by_column` in __init__.py made. */
 function records(table) {
   const [{ codes }] = Object.values(table);
   const rows = codes.map(() => ({}));
@@ -49,7 +49,7 @@ function browse(data) {
   const said = (row) => row.response ?? `[${row.error ?? "no answer"}]`;
   const asked = (row) => row.item.question || row.item.story;
 
-  // ---- State: what is filtered and open. The address says it all, so that a view can be shared.
+  // ---- State: the filters and the open answers. The address holds all, so views can be shared.
 
   const state = { q: "", chosen: {}, open: null, beside: null };
 
@@ -65,7 +65,8 @@ function browse(data) {
     state.beside = beside && beside.item === state.open?.item ? beside : null;
   }
 
-  /** Where a view stands. With another sample its answer by the same model and method is beside. */
+  /** The address of a view. If `open` is of another item than `beside`, `beside` is replaced by the
+   *  answer to that item by the same model and method. */
   function address(open = state.open, beside = state.beside) {
     const own = beside && open && { ...beside, item: open.item };
     beside = own && byKey.get(keyOf(own));
@@ -81,18 +82,18 @@ function browse(data) {
 
   let writing = null;
   function writeAddress() {
-    // Not at every keystroke: browsers refuse to note more than some addresses a second.
+    // Not at every keystroke, as browsers limit how often a page may change its address.
     clearTimeout(writing);
     writing = setTimeout(() => history.replaceState(null, "", address()), 250);
   }
 
-  // ---- Search: a word is looked for once in every text, not in every row
+  // ---- Search: each distinct text is searched once, not once for every row that has it
 
   const columns = ["item_id", ...data.stories, "question", "choices"].map((name) => data.items[name]);
   const searched = new Map([...columns, answers.response, answers.rule].map(
     (column) => [column, column.values.map((text) => text.toLowerCase())]));
 
-  /** For each row of a column's table 1 where the word is in its text. */
+  /** For each row of the column's table, whether the word is in the row's text. */
   function hits(column, word) {
     const marks = searched.get(column).map((text) => text.includes(word));
     return column.codes.map((n) => n >= 0 && marks[n]);
@@ -105,7 +106,7 @@ function browse(data) {
     return rows.map((row, id) => isIn[answers.item_id.codes[id]] || inAnswer[id] || inRule[id]);
   }
 
-  const known = new Map(); // of the last words that were searched for
+  const known = new Map(); // the hits of each word of the last search
   function found() {
     const words = state.q.toLowerCase().split(/\s+/).filter(Boolean);
     for (const word of known.keys()) if (!words.includes(word)) known.delete(word);
@@ -113,7 +114,7 @@ function browse(data) {
     return [...known.values()];
   }
 
-  // ---- Filter: which rows are shown, and how many there would be with one value more
+  // ---- Filter: which rows are shown, and beside each value, how many rows it has or would add
 
   let passes = new Uint8Array(rows.length).fill(1);
   const counts = Object.fromEntries(names.map((name) => [name, answers[name].values.map(() => 0)]));
@@ -161,7 +162,7 @@ function browse(data) {
     $("filters").open = matchMedia("(min-width: 56rem)").matches;
   }
 
-  // ---- The table: a click on a head sorts it, and a page has a hundred rows
+  // ---- The table: a click on a column's head sorts the rows; a page shows a hundred of them
 
   const PAGE = 100;
   const short = (text) => seen(text.length > 200 ? `${text.slice(0, 200)}…` : text);
@@ -183,7 +184,7 @@ function browse(data) {
   let shown = rows;
   let page = 0;
 
-  /** Sorts by a column: upward at the first click, downward at the second, not at the third. */
+  /** Sorts by a column: ascending at the first click, descending at the second, then unsorted. */
   function sortBy(head, cell) {
     const next = { none: "ascending", ascending: "descending", descending: "none" };
     const direction = next[cell.ariaSort];
@@ -230,7 +231,7 @@ function browse(data) {
     $("after").disabled = end === shown.length;
   }
 
-  /** Turns to the page that a row is on; the row's line, or undefined where filters hide it. */
+  /** Turns to the page that has a row. Returns the row's line, or undefined if filters hide it. */
   function turnTo(row) {
     const place = shown.indexOf(row);
     if (place < 0) return undefined;
@@ -250,9 +251,9 @@ function browse(data) {
     $("table").setAttribute("aria-busy", "false");
   }
 
-  // ---- One sample: story, prompt, answer, verdict, judge; another answer to the same item beside it
+  // ---- One opened answer (sample), with another answer to the same item beside it if chosen
 
-  // What may need to be scrolled has to be within the keyboard's reach.
+  // Long texts may scroll, so the keyboard has to reach them (tabindex).
   const isLong = (text) => text.length > 500 || text.split("\n").length > 12;
   const block = (text) => make("pre", { tabindex: isLong(text) ? "0" : null }, seen(text));
   const section = (title, ...children) => make("section", {}, make("h3", {}, title), ...children);
@@ -270,7 +271,7 @@ function browse(data) {
   }
   const text = (value) => seen(String(value ?? "–"));
 
-  /** OmniToM's gold table: who believes what, with its labels. */
+  /** OmniToM's gold table: a line for each actor's belief, with the belief's labels. */
   function gold(lines) {
     const named = Object.keys(lines[0].labels);
     return grid(["Actor", "Belief", ...named.map((name) => name.replace("_", " "))],
@@ -278,7 +279,7 @@ function browse(data) {
       "The gold table");
   }
 
-  /** What was made of an answer in OmniToM: matches of beliefs, or labels beside the right ones. */
+  /** How an answer in OmniToM was scored: matches of beliefs, or labels with the right ones. */
   function detail(told, item) {
     const own = JSON.parse(told);
     if (own?.predicted) {
@@ -297,7 +298,7 @@ function browse(data) {
     return [grid(["Belief", ...named], lines, "Labels as given; behind a wrong one, in brackets, the right one")];
   }
 
-  /** The messages of a prompt, in which the item's own texts stand by their names. */
+  /** The messages of a prompt, with the item's texts put back for their marks (see `_marked`). */
   function messages(row) {
     const { item } = row;
     const own = (_, name) => item[name] ?? JSON.parse(item.choices)[name];
@@ -418,7 +419,7 @@ function browse(data) {
   show();
 }
 
-// Inside the book its reader chose light or dark there.
+// Beside the book, the page follows the reader's choice of light or dark in the book.
 try {
   const theme = localStorage.getItem("theme");
   if (theme) document.documentElement.dataset.theme = theme;
