@@ -1,4 +1,4 @@
-"""BigToM's paper: where its numbers are printed, in which unit; how it names methods."""
+"""BigToM's paper: where its numbers are printed, in which unit, and how methods are named."""
 
 import pandas as pd
 
@@ -12,22 +12,25 @@ PUBLICATION = Paper("bigtom", "BigToM", "Gandhi et al., 2023", _DATA["tables"])
 
 WORDING = Wording("BigToM", _DATA["methods"], groups="templates")
 
-# What `dvc metrics` shows of each method: (metric, condition), both versions of a template right.
+# The numbers that `dvc metrics` shows for each method, as (metric, condition): the share of
+# templates with both versions right.
 _ASKED = ("forward_belief", "forward_action", "backward_belief")
 HEADLINES = {kind.replace("_", "-"): ("tb_and_fb", f"{kind}/tb_and_fb/1") for kind in _ASKED}
 
-# What is compared in pairs beside the headlines, and the methods that others are held against.
+# Metrics that are compared in pairs besides the headlines, and the methods that all others are
+# compared with.
 SET_LEVEL = ("tb_and_fb",)
 REFERENCES = ("0-shot",)
 
 
 def people() -> pd.DataFrame:
-    """People's shares right in Figure 3, in the columns of a published table: a row for each
-    question and version (`tb_and_fb`: right in both versions) and for what the interval is `over`.
+    """People's shares of right answers in Figure 3, in the columns of a published table. There is a
+    row for each question and version (`tb_and_fb`: right in both versions) and each kind of
+    interval, which `over` names.
 
-    over "people": the interval that the authors' notebook draws, which resamples the people; none
-    where it draws none. over "templates": our interval over the templates that people were asked
-    about, of which there are only four, from the same answers.
+    over "people": the interval that the authors' notebook draws by resampling the people; missing
+    if it draws none. over "templates": our interval, from the same answers, over the templates
+    that people were asked about, of which there are only four.
     """
     over_people = numbers.published(PUBLICATION, "release_human", "accuracy")
     counts = PUBLICATION.read("people_counts").query("in_figure3 == 1")

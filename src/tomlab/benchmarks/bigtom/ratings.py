@@ -1,8 +1,8 @@
 """People's ratings of items as in BigToM's Experiment 1 (Sec. 3.4, App. B.1, Tables 3 and 4).
 
-What is compared are contrasts between sources of items. `contrasts` fits a mixed model to single
-ratings; `contrasts_of_totals` takes differences of means where only totals are known, and then no
-interval can be had.
+Contrasts compare the ratings of items from two sources. `contrasts` fits a mixed model to single
+ratings. Where only totals are known, `contrasts_of_totals` takes differences of means, without
+intervals.
 """
 
 import warnings
@@ -25,19 +25,20 @@ CONTRASTS: dict[str, list[str]] = _DATA["contrasts"]
 AGGREGATE = "aggregate"  # the mean of the three measures, of one person for one item
 OWN = SOURCES[0]
 SCALE = range(1, 6)
-LEAST_ITEMS = 2  # of each source: with one item, nobody knows how items of a source differ
+LEAST_ITEMS = 2  # of a source: one item does not show how its items differ
 TOO_FEW = f"it needs {LEAST_ITEMS} items or more of each of two sources, and two participants"
 COLUMNS = ["measure", "contrast", "value", "ci_low", "ci_high", "n", "participants", "items"]
 
 
 def contrasts(ratings: pd.DataFrame) -> pd.DataFrame:
-    """The contrasts of Table 3 for each measure: `COLUMNS`, and `reason` where there is no value.
+    """The contrasts of Table 3 for each measure: `COLUMNS` and `reason`, which says why a value is
+    missing ("" if it is not).
 
-    ratings: of `with_aggregate`. Each measure has a linear mixed model of its own, fitted by REML:
-    a mean for each source, and random intercepts of participants and items, which are crossed. The
-    paper fits the Bayesian model of the same form and prints credible intervals. Ours are of
-    Student's t with one degree of freedom less for each source than there are items, because the
-    sources differ between items.
+    ratings: from `with_aggregate`. Each measure has its own linear mixed model, fitted by REML,
+    with a mean for each source and crossed random intercepts of participants and items. The paper
+    fits the Bayesian model of the same form and prints credible intervals. Ours are 95 % intervals
+    by Student's t. Its degrees of freedom are the number of items less the number of sources,
+    because each item has only one source.
     """
     rows = []
     for measure in [*MEASURES, AGGREGATE]:
@@ -83,14 +84,15 @@ def mixed_model(rated: pd.DataFrame, sources: list[str]) -> tuple[pd.Series, pd.
     """The mean rating of each source and the covariance of these means, by a linear mixed model
     with crossed random intercepts of participants and items.
 
-    rated: `participant, item_id, source, rating`, a row a rating.
+    rated: `participant, item_id, source, rating`, one row per rating. Both results are indexed by
+    source, in the order of `sources`.
     """
     data = rated.assign(source=pd.Categorical(rated["source"], sources), everything=1)
     # Crossed effects are variance components of one group that holds everything.
     crossed = {"participant": "0 + C(participant)", "item": "0 + C(item_id)"}
     model = smf.mixedlm("rating ~ 0 + source", data, groups="everything", vc_formula=crossed)
     with warnings.catch_warnings():
-        # A variance of about 0 is at the end of its range: of that statsmodels warns.
+        # statsmodels warns of a variance of about 0, which is at the end of its range.
         warnings.simplefilter("ignore")
         fit = model.fit(reml=True)
     names = fit.fe_params.index
@@ -99,8 +101,8 @@ def mixed_model(rated: pd.DataFrame, sources: list[str]) -> tuple[pd.Series, pd.
 
 
 def with_aggregate(ratings: pd.DataFrame) -> pd.DataFrame:
-    """The ratings, and below them each person's mean of the three measures for each item that they
-    rated on all three, as the measure "aggregate".
+    """The ratings, followed by rows of the measure "aggregate": a person's mean of the three
+    measures for an item, if the person rated it on all three.
     """
     keys = ["participant", "item_id", "source", "data_source"]
     grouped = ratings.groupby(keys, as_index=False)["rating"]
@@ -109,8 +111,9 @@ def with_aggregate(ratings: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_data_source(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Table 4, of aggregate ratings by where experts' items are from: the mean and the standard
-    deviation, `data_source, value, standard_deviation, n, items`. ratings: of `with_aggregate`.
+    """Table 4: mean and standard deviation of the aggregate ratings of experts' items, for each
+    data source that the items come from: `data_source, value, standard_deviation, n` (ratings),
+    `items`. ratings: from `with_aggregate`.
     """
     rated = ratings[(ratings["measure"] == AGGREGATE) & (ratings["source"] == "Expert")]
     grouped = rated.groupby("data_source")
@@ -119,10 +122,11 @@ def by_data_source(ratings: pd.DataFrame) -> pd.DataFrame:
 
 
 def contrasts_of_totals(totals: pd.DataFrame) -> pd.DataFrame:
-    """The same contrasts where only totals are known: `measure, contrast, value`, differences of
-    the means of all ratings. There are no intervals: these need single ratings.
+    """The contrasts of Table 3 from totals alone: `measure, contrast, value`, where a value is the
+    difference of two sources' mean ratings. Intervals would need single ratings.
 
-    totals: `source, measure, ratings, total`, of which several rows may be of one source.
+    totals: `source, measure, ratings` (how many), `total` (their sum), `items`. A source may have
+    several rows of one measure, which are added up.
     """
     means = means_of_totals(totals, "source").pivot(index="measure", columns="source")["value"]
     rows = []
@@ -134,8 +138,9 @@ def contrasts_of_totals(totals: pd.DataFrame) -> pd.DataFrame:
 
 
 def means_of_totals(totals: pd.DataFrame, by: str) -> pd.DataFrame:
-    """The mean rating by a column and measure, and the mean of the three measures as "aggregate":
-    `<by>, measure, value, items`. Whoever rated an item did so on all three.
+    """The mean rating for each measure and value of the column `by`, and the mean of the three
+    measures as the measure "aggregate": `<by>, measure, value, items`. This takes every rated item
+    to have been rated on all three measures. totals: as in `contrasts_of_totals`.
     """
     sums = totals.groupby([by, "measure"], as_index=False)[["ratings", "total", "items"]].sum()
     means = sums.assign(value=sums["total"] / sums["ratings"])[[by, "measure", "value", "items"]]
@@ -148,9 +153,9 @@ def means_of_totals(totals: pd.DataFrame, by: str) -> pd.DataFrame:
 def read(path: Path | str, rated_items: Path | str, own_ids: set[str]) -> pd.DataFrame:
     """People's ratings: `participant, item_id, measure, rating, passed, source, data_source`.
 
-    path: the form of ratings; rated_items: the form that says where items are from that are not of
-    this run; own_ids: the items of this run, which are BigToM's whatever that form says. Errors:
-    `InputError` that names every row and field at fault.
+    path: the file of ratings. rated_items: the file that says which source the items come from that
+    this run lacks. own_ids: the ids of this run's items, whose source is BigToM whatever that file
+    says. Errors: `InputError` that names every row and field at fault.
     """
     other_items = files.read_form(rated_items, items_form())
     other_items = other_items[~other_items["item_id"].isin(own_ids)]
@@ -164,7 +169,7 @@ def read(path: Path | str, rated_items: Path | str, own_ids: set[str]) -> pd.Dat
 
 
 def ratings_form(item_ids: set[str] | None = None) -> pa.DataFrameSchema:
-    """The schema of the ratings. item_ids: of the items that may stand in it; any without."""
+    """The schema of a file of ratings. item_ids: the ids that it may contain; None allows any."""
     return pa.DataFrameSchema(
         {
             "participant": participant(),
@@ -179,7 +184,7 @@ def ratings_form(item_ids: set[str] | None = None) -> pa.DataFrameSchema:
 
 
 def items_form() -> pa.DataFrameSchema:
-    """The schema of the file that says where rated items are from which are not of this run."""
+    """The schema of the file that gives the sources of the rated items that this run lacks."""
     return pa.DataFrameSchema(
         {
             "item_id": files.text(),

@@ -1,8 +1,8 @@
-"""BigToM's verdict: the option that an answer names (App. E), held against the released rule.
+"""BigToM's verdict: the option that an answer names (App. E), with the released rule's beside it.
 
-The rule: the first "Answer:" opens the answer, and `scoring.options` reads what stands behind it,
-or all of it if there is none. Chain of thought without "Answer:" needs "the answer is" and a key,
-or is a bare answer: it leads with a key, names no other and was not cut off.
+Our rule: `scoring.options` reads the text after the first "Answer:" or, without "Answer:", the
+whole text. Chain of thought without "Answer:" must say "the answer is" and a key, or be a bare
+answer, which begins with a key, names no other key and was not cut off.
 """
 
 import re
@@ -22,11 +22,13 @@ OPENING = re.compile(r"answer\W{0,4}:", re.IGNORECASE)  # "Answer:", "**Answer**
 SHOWN: dict[str, Any] = {
     "keys": "AB",
     "has_colon": False,
-}  # "A:" stands for "answer", as options are "a) …"
+}  # "A:" means "answer" and no option, since options look like "a) …"
 
 
 def read_answer(text: str, finish_reason: str, cot: bool) -> Reading:
-    """How one answer is read. text: all of it; cot: it was to reason first."""
+    """The reading of one answer, with a lower-case key. text: the whole answer; cot: whether the
+    prompt asked the model to reason first.
+    """
     reading = options.read_answer(text, finish_reason, cot, choose)
     if reading.key is None:
         return reading
@@ -34,7 +36,7 @@ def read_answer(text: str, finish_reason: str, cot: bool) -> Reading:
 
 
 def choose(answer: str, cut_off: bool, cot: bool) -> Reading:
-    """What an answer chooses: behind its first "Answer:", if it has one."""
+    """The reading of the option that an answer chooses, after its first "Answer:" if it has one."""
     opening = OPENING.search(answer)
     if opening:
         return _behind_opening(answer[opening.end() :], cut_off)
@@ -47,7 +49,7 @@ def choose(answer: str, cut_off: bool, cot: bool) -> Reading:
     if leading.key is None or leading.key == reading.key:
         return reading
     if not cot:
-        return leading  # "The answer is b)" behind a key that leads takes nothing back
+        return leading  # a later "The answer is b)" does not revoke a key that leads
     if reading.key is not None:
         return Reading("unparsed", None, "names both options")
     if len(options.keys_in(answer, **SHOWN)) == 1:
@@ -56,7 +58,9 @@ def choose(answer: str, cut_off: bool, cot: bool) -> Reading:
 
 
 def _behind_opening(answer: str, cut_off: bool) -> Reading:
-    """What stands behind the first "Answer:" chooses; the first of several that does counts."""
+    """The reading of the text after the first "Answer:". If there are more, the text up to the next
+    one is read first, and everything only if that names no option.
+    """
     before_next = OPENING.split(answer, maxsplit=1)[0]
     reading = options.choose(before_next, cut_off=False, cot=False, **SHOWN)
     if before_next == answer or reading.key is None:
@@ -67,10 +71,10 @@ def _behind_opening(answer: str, cut_off: bool) -> Reading:
 
 
 def score(items: pd.DataFrame, responses: pd.DataFrame, *, by_text: bool = False) -> pd.DataFrame:
-    """One row a response, with `outcome`, `score` (1 correct, else 0) and the item's conditions.
+    """One row per response: `outcome`, `score` (1 if correct, else 0) and the item's conditions.
 
     by_text: an option's text without its letter counts, too (see `choices.named_by_text`).
-    Details: `chosen` (the option's text, None if none), `words`, `by_released_rule`.
+    Details: `chosen` (the option's text, or None), `words`, `by_released_rule` (`released_rule`).
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
     conditions = ("group_id", "source", "variable", "condition", "initial_belief")
@@ -89,10 +93,10 @@ def score(items: pd.DataFrame, responses: pd.DataFrame, *, by_text: bool = False
 
 
 def with_grades(scores: pd.DataFrame, grades: pd.DataFrame) -> pd.DataFrame:
-    """Scores in which unreadable answers count as a grader reads them, all others as they are.
+    """The scores, with the outcome and score of unreadable answers replaced by a grader's.
 
-    grades: `tidy.KEY` and `becomes`: correct, wrong or, where the grader finds no option, unparsed.
-    Errors: `InputError` for unreadable answers that have no grade.
+    grades: the columns `tidy.KEY` and `becomes`, which is correct, wrong or, if the grader finds no
+    option, unparsed. Errors: `InputError` for unreadable answers that have no grade.
     """
     graded = scores.merge(grades[[*KEY, "becomes"]], on=KEY, how="left", validate="one_to_one")
     is_unread = graded["outcome"].eq("unparsed")
@@ -112,13 +116,13 @@ def rule(item: Mapping, response: Mapping) -> str:
 
 
 def released_rule(text: str, right_key: str, method: str) -> bool | None:
-    """The verdict of the released code, for comparison: True as soon as the right key stands
-    anywhere, False if only the other does, None where it turns to a language model as grader.
+    """The verdict of the released code, for comparison: True if the right key is anywhere in the
+    answer, False if only the other one is, None if the release would ask a language model to grade.
     """
     answer = text.strip()
     if method == "0-shot-cot":
-        # One character more than "Answer:" has is skipped, so "Answer:a)" loses its key; without
-        # "Answer:" (index -1) the first seven are.
+        # The release skips one character more than "Answer:" has, so "Answer:a)" loses its key.
+        # Without "Answer:" (index -1), it skips the first seven characters.
         answer = answer[answer.find("Answer:") + 8 :]
     answer = answer.lower()
     if f"{right_key})" in answer:

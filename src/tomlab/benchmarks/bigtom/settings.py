@@ -30,8 +30,8 @@ class People(AnswersByPeople):
 
 
 class Evaluation(params.Evaluation):
-    # What becomes of an answer that names no option's letter, in a second number beside the
-    # protocol's: nothing, its text is read, or the grader of the fourth notebook reads it.
+    # A second number, beside the protocol's, treats answers that name no option's letter thus: they
+    # stay unreadable, their text is read, or the grader of the fourth notebook reads them.
     answers_without_letter: Literal["unreadable", "text", "grader"]
 
 

@@ -1,4 +1,4 @@
-"""FANToM's second reading of a free belief: does it say that the person does not know?"""
+"""FANToM's second reading of a free answer about a belief: does it state a lack of knowledge?"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from tomlab.benchmarks.fantom.items.contexts import speakers
 
-# What may stand between somebody and what they lack: "would probably not even have any idea".
+# Words that may stand between a person and what they lack, as all but "not" and "idea" do in
+# "would probably not even have any idea".
 _LINKS = r"(?:,? (?:do(?:es)?|did|can?|could|wo|will|would|is|was|be|remains|has|have|had|holds?"
 _LINKS += r"|a|any|the slightest|[a-z]+(?:ly|ic)|also|even|just|now|so|still|then|therefore|yet))*"
 IGNORANT = re.compile(
@@ -14,7 +15,8 @@ IGNORANT = re.compile(
     r"|belief|clue|heard?|idea|information|know|knowledge|learn|realize|way)|ignorant|in the dark"
     r"|(?:heard|knows?) nothing|missed (?:it|that)|unaware|was not told)\b(?! (?:at first|until)\b)"
 )
-# What stands around a statement (@) where it is denied, open, or of a thing: "a word that she".
+# Words around a statement of ignorance (which begins at @) that deny it, leave it open, or make it
+# a relative clause about a thing: "a word that she does not know".
 DENIED = re.compile(
     r"(?i)\b(?:not|false|untrue|wrong|nobody|doubts?)\b[^,.:;]*\b(?:that|believe|think|say) @"
     r"|\b(?:if|whether) @|\b(?:an?|the) \w+ that @(?:s?he|they) |@.*\bis (?:not true|false|wrong)\b"
@@ -22,12 +24,11 @@ DENIED = re.compile(
 
 
 def states_ignorance(item: Mapping, text: str) -> bool | None:
-    """Whether a text says, and does not deny, that the person whose belief is asked for does not
-    know; in the second order, that X believes so of Y (or that of Y, without a word of X). Saying
-    it once is enough.
+    """Whether a text states, without denying it, that the person whose belief is asked for does not
+    know. For a second-order belief (of X about Y), the text must say that X believes this of Y;
+    if it does not name X, it is enough that it says so of Y. One such statement is enough.
 
-    None where it cannot be decided, because the item does not say whose ignorance is in question:
-    see `_people_in_question`.
+    None if the item does not make clear whose ignorance is in question (`_people_in_question`).
     """
     names = speakers(item["full_story"])
     people = _people_in_question(item, names)
@@ -47,16 +48,17 @@ def states_ignorance(item: Mapping, text: str) -> bool | None:
 
 
 class Statement(NamedTuple):
-    """A statement of somebody's ignorance."""
+    """A statement that somebody does not know."""
 
     person: str | None  # who does not know: the code of a name, or another word
-    opening: str  # what stands before it in its sentence
+    opening: str  # the words before the statement in its sentence
     is_denied: bool
 
 
 def _statements(text: str, believer: str | None) -> Iterator[Statement]:
-    """What a text says of who does not know. "She", "and …" and an "I" in quotes are the person
-    whom the sentence names first, the believer aside, or the one before if it names nobody.
+    """The statements of ignorance in a text. "She", "and …" and a quoted "I" stand for the first
+    person other than the believer whom the sentence names or, if it names none, whom the last
+    sentence that names one does.
     """
     text = re.sub(r" ?(?:n['’]t|(?<=can)not|\bnever)\b", " not", text)
     topic = None
@@ -74,19 +76,21 @@ def _statements(text: str, believer: str | None) -> Iterator[Statement]:
             yield Statement(person, opening, is_denied)
 
 
-# Where a sentence ends, but not behind a title such as "Mr.".
+# The end of a sentence; a full stop after a title such as "Mr." does not count.
 _SENTENCE_END = re.compile(
     r"(?<=[.!?;])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)\s+|, but (?!that )"
 )
-# A word of its own stands in for each name, which may have spaces, dots and quotes in it.
+# The code that replaces a name in a text, because names may contain spaces, dots and quotes.
 _CODE = re.compile(r"\bSpeaker\d+_")
 _JOINED = re.compile(r"(?P<code>\bSpeaker\d+_)(?P<joint>(?:,? (?:and|&)|,) Speaker\d+_)?")
 
 
 def _people_in_question(item: Mapping, names: list[str]) -> list[str]:
-    """The person whose ignorance is in question and, in the second order, X before: the codes of
-    those whom the belief of somebody who missed the information names first. None where it names
-    nobody who speaks, in the second order fewer than two, or several in one breath.
+    """The codes of the person whose ignorance is in question and, before it, in the second order of
+    the person who holds the belief. They are the first speakers named in the item's answer that
+    describes a belief without the missed information. The list is empty if that answer names too
+    few speakers (one is needed, or two in the second order) or joins one of them to another name
+    ("A and B").
     """
     column = "answer" if item["scenario"] == "inaccessible" else "wrong_answer"
     is_joint: dict[str, bool] = {}
@@ -100,7 +104,7 @@ def _people_in_question(item: Mapping, names: list[str]) -> list[str]:
 
 
 def _with_codes(text: str, names: list[str]) -> str:
-    """`text` with codes in place of names, as whole words; of two that overlap, the longer one."""
+    """`text` with each whole-word name replaced by its code; longer names are replaced first."""
     if not names:
         return text
     codes = {name: f"Speaker{number}_" for number, name in enumerate(names)}

@@ -1,4 +1,4 @@
-"""FANToM: whose belief is a free answer nearer to (Sec. 3.4)? Tested on those of `rewordings`."""
+"""FANToM: which belief a free answer is nearer to (Sec. 3.4), tested on answers of `rewordings`."""
 
 from collections.abc import Mapping
 
@@ -15,9 +15,11 @@ from tomlab.scoring.answers import failed, pairs
 def distance_scores(
     table: pd.DataFrame, items: pd.DataFrame, vectors: Mapping[str, np.ndarray] | str
 ) -> pd.Series:
-    """Likeness to the item's right answer less that to the wrong one, nan for an empty text; the
-    index is that of `table` (`item_id`, `text`). vectors: "token_f1" (of the words, in lower case),
-    or for cosines a vector of length 1 for each text and each answer.
+    """How much more each text resembles its item's right answer than the wrong one: the difference
+    of two likenesses, nan for an empty text, with the index of `table`.
+
+    table: columns `item_id` and `text`. vectors: "token_f1" to compare by token F1 in lower case,
+    or, to compare by cosine, a vector of length 1 for every text and every answer.
     """
 
     beliefs = items.set_index("item_id").loc[table["item_id"], ["answer", "wrong_answer"]]
@@ -37,18 +39,22 @@ def _likeness(text: str, belief: str, vectors: Mapping[str, np.ndarray] | str) -
 
 
 def chosen_margin(table: pd.DataFrame, scores: pd.Series, folds: int) -> CrossValidated:
-    """A margin chosen by cross-validation over conversations, by `judging.cross_validated`."""
-    # Scores that differ by the last digits of a float are one level of likeness.
+    """The margin and decisions of `cross_validated`, with folds made of whole conversations.
+
+    table: columns `group` (conversation), `unit` and `truth`, in the order of `scores`.
+    """
+    # Rounding makes scores equal that differ only by the error of floating-point arithmetic.
     levels = table[["group", "unit", "truth"]].assign(score=scores.round(9).to_numpy())
     return cross_validated(levels, folds)
 
 
 def to_decisions(table: pd.DataFrame, scores: Mapping[str, pd.Series], folds: int) -> pd.DataFrame:
-    """The decisions of each candidate on `constructed` answers: `judge, group, unit, truth,
-    decision`, missing where there is no score. scores: `distance_scores` by the candidate's name.
+    """What each candidate decides about `constructed` answers: `judge, group, unit, truth,
+    decision`. The decision is missing where the answer has no score.
 
-    Judges are "<name>, margin 0", the paper's rule, and "<name>, margin chosen", each answer judged
-    by the margin of a fold without its conversation.
+    scores: `distance_scores` by the candidate's name. Each candidate gives two judges: "<name>,
+    margin 0", the paper's rule, and "<name>, margin chosen", which judges each answer by a margin
+    that was chosen without the answer's conversation.
     """
     labelled = table[["group", "unit", "truth"]].reset_index(drop=True)
     parts = []
@@ -62,9 +68,9 @@ def to_decisions(table: pd.DataFrame, scores: Mapping[str, pd.Series], folds: in
 
 def answers(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     """A run's answers to BeliefQ[Dist.]: `unit, group` (conversation), `item_id, model, method,
-    sample, scenario, text` ("" where there is none) and `read`, as in `judging.people`: the verdict
-    is known of an empty answer and of one that is either belief word for word, while the distance
-    decides the others. Errors: as of `scoring.answers.pairs`.
+    sample, scenario, text` ("" if there is no answer) and `read`, as in `judging.people`. `read` is
+    true if the verdict needs no distance: the answer is empty or repeats one of the two beliefs
+    word for word. Errors: those of `scoring.answers.pairs`.
     """
     rows = []
     for item, response in pairs(items, responses, METHODS):

@@ -1,5 +1,5 @@
 """FANToM's metrics: the twelve columns of Table 9 and the analyses of Sec. 4.2. Intervals cluster
-on conversations, whose sets share their text.
+on conversations, because the question sets of one conversation share its text.
 """
 
 from collections.abc import Iterator
@@ -18,14 +18,15 @@ from tomlab.scoring.variants import protocol
 
 _BOTH = {f"{family}_all": (f"{family}_list", f"{family}_yn") for family in FAMILIES}
 _ALL = ("belief_choice", *chain(*_BOTH.values()))
-# Which question types must all be right, by metric: ALL* (six types), ALL (without BeliefQ[Dist.],
-# which people were not asked), and both kinds of one family.
+# For each metric, the question types that must all be right: six for ALL*, five for ALL (without
+# BeliefQ[Dist.], which people were not asked), and for a family its list and yes/no questions.
 CONJUNCTIONS = {"all_star": ("belief_dist", *_ALL), "all": _ALL, **_BOTH}
-# Which of them leave out mixed sets in the control task.
+# The metrics that, in the accessible scenario, leave out sets with inaccessible questions, too.
 OF_WHOLE_SETS = ("all_star", "all")
 SHARES = ("belief_choice", "belief_dist", "answerability_list", "infoaccess_list")
-# The paper's means give each kind of belief its weight, however many questions are of that kind:
-# Table 4's second order in 14 of 14 rows, Table 9's Dist. in 11 of 14. The released code pools.
+# The paper's means weight kinds of belief by these shares, not by their numbers of questions. That
+# holds for 14 of 14 rows of Table 4 (second order) and for 11 of 14 of Table 9 (Dist.). The
+# released code pools all questions.
 _SECOND = ("second-order:cyclic", "second-order:acyclic")
 PLAIN_MEANS = {
     "second-order:mean": dict.fromkeys(_SECOND, 1 / 2),
@@ -36,26 +37,34 @@ _YN_ERRORS = {"false_positive": YES, "false_negative": NO, "irrelevant": IRRELEV
 
 
 def metrics(scores: pd.DataFrame) -> pd.DataFrame:
-    """The metrics table of one or more models. A condition is a scenario, then the level of a
-    conjunction, the order of belief, or family and kind of an error: "inaccessible/part".
+    """The metrics table of one or more models. Most conditions begin with a scenario; the level of
+    a conjunction, the order of belief, or an error's family and kind follow where there are any,
+    as in "inaccessible/part". A failed request counts as a wrong answer.
 
-    all_star, all, answerability_all, infoaccess_all: shares of units with every question of those
-    types right. all_star and all of the accessible scenario (the control task) are of sets in which
-    every question is accessible, as in the release since its commit 7ebd11d of 19 May 2024; before,
-    the accessible questions of a mixed set counted as a set. belief_choice, belief_dist, *_list:
-    accuracy; belief_statement: the second reading of belief_dist, without those it cannot decide;
-    belief_f1: token F1 over answers right by distance; *_yn: F1 of yes and no
-    weighted by their counts, an answer that is neither being a third label; fact_f1: token F1, the
-    same in both scenarios. all_characters, consistency: Table 3; belief_order: Table 4, pooled and
-    as `PLAIN_MEANS`; list_error, yn_error: Fig. 4-5, shares of all such questions (any: wrong in
-    any way). outcome_rate and completion_tokens leave out fact questions; doubtful and
-    released_rule, what the release credits, are by kind of question. A failed answer is wrong.
+    all_star, all, answerability_all, infoaccess_all: the share of units (sets, parts or
+        conversations) in which every question of the types in `CONJUNCTIONS` is right. In the
+        accessible scenario (the control task), all_star and all use only sets in which every
+        question is accessible, as the release does since its commit 7ebd11d of 19 May 2024.
+        Earlier, it counted the accessible questions of a mixed set as a set.
+    belief_choice, belief_dist, *_list: accuracy.
+    belief_statement: accuracy of belief_dist by its second reading, where that can decide.
+    belief_f1: token F1 of the answers that are right by distance.
+    *_yn: the F1 scores of yes and of no, weighted by how often each is right; answers that are
+        neither form a third label.
+    fact_f1: token F1, the same in both scenarios.
+    all_characters, consistency: Table 3.
+    belief_order: Table 4, pooled and by `PLAIN_MEANS`.
+    list_error, yn_error: Fig. 4-5, as shares of all questions of the kind (any: wrong in any way).
+    outcome_rate, completion_tokens: over all but the fact questions.
+    doubtful, released_rule (what the release credits): by question type.
     """
     return check(table(NAME, series(scores)), "metrics", "fantom metrics")
 
 
 def series(scores: pd.DataFrame) -> Measures:
-    """What each number of `metrics` is made of, by unit: answers, or what a conjunction is of."""
+    """Yields (model, method, measure) for each number of `metrics`. A measure holds the values that
+    the number summarises: one for each answer, or for each set, part or conversation.
+    """
     scores = protocol(scores)
     scores = scores.assign(right=scores["outcome"] == "correct")
     for (model, method), answers in scores.groupby(["model", "method"], sort=False):
@@ -93,7 +102,9 @@ def _measures(answers: pd.DataFrame, method: str) -> Iterator[Measure]:
 def _of_scenario(
     cell: pd.DataFrame, whole_sets: pd.DataFrame, scenario: str, method: str
 ) -> Iterator[Measure]:
-    """The measures of a scenario's answers. whole_sets: those that `OF_WHOLE_SETS` count."""
+    """The measures of one scenario. cell: its answers; whole_sets: those that the metrics in
+    `OF_WHOLE_SETS` use.
+    """
     means = chain(
         _conjunctions(cell, whole_sets, scenario, method),
         _shares(cell, scenario),
@@ -110,8 +121,9 @@ def _of_scenario(
 
 
 def _unmeasured(kinds: set[str]) -> set[str]:
-    """What would count too few questions: BeliefQ[Dist.] takes an encoder, and by likelihood only
-    what has two options is asked.
+    """The metrics that need question types other than `kinds`, those that were asked. Types may be
+    missing because BeliefQ[Dist.] needs an encoder, and because the likelihood method asks only
+    questions with two options.
     """
     metrics = {name for name, needed in CONJUNCTIONS.items() if not kinds.issuperset(needed)}
     if "all_star" in metrics:
@@ -132,7 +144,7 @@ def _conjunctions(
         answers = whole_sets if metric in OF_WHOLE_SETS else cell
         answers = answers[answers["question_type"].isin(kinds)]
         for level, unit in _LEVELS.items():
-            # A conversation is no unit of its parts alone: the release asks for the full context.
+            # As in the release, conversations are units only if prompts show the full context.
             if level == "/conversation" and not method.startswith("full"):
                 continue
             keys = list(dict.fromkeys(["conversation_id", unit, "sample"]))
@@ -141,7 +153,7 @@ def _conjunctions(
 
 
 def _shares(cell: pd.DataFrame, scenario: str) -> Iterator[Series]:
-    """Each kind of question alone; beliefs also by order and by their second reading."""
+    """Accuracy by question type; for free beliefs also by order and second reading, and F1."""
     for kind in SHARES:
         yield _mean(kind, scenario, cell[cell["question_type"] == kind])
     beliefs = cell[cell["question_type"] == "belief_dist"]
@@ -155,7 +167,7 @@ def _shares(cell: pd.DataFrame, scenario: str) -> Iterator[Series]:
     yield _mean("belief_f1", scenario, beliefs[beliefs["right"]], "word_overlap")
     for name, weights in PLAIN_MEANS.items():
         answers = beliefs[beliefs["tom_order"].isin(weights)]
-        # Not defined unless every kind of belief was asked about.
+        # The weighted mean is defined only if every kind of belief in it was asked about.
         if answers["tom_order"].nunique() == len(weights):
             mean = _mean("belief_order", f"{scenario}/{name}", answers)
             yield mean._replace(kinds=answers["tom_order"], weights=weights)
@@ -202,7 +214,7 @@ def _weighted_f1_of(answers: pd.DataFrame, metric: str, scenario: str) -> Statis
 
 
 def _yes_and_no(answers: pd.DataFrame) -> pd.DataFrame:
-    """As `weighted_f1` has them, by conversation."""
+    """The six counts that `weighted_f1` takes, a row for each conversation."""
     cells = {}
     for gold, reading in product((True, False), (YES, NO, IRRELEVANT)):
         cells[gold, reading] = (answers["is_yes"] == gold) & (answers["yn"] == reading)
@@ -210,8 +222,11 @@ def _yes_and_no(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def weighted_f1(counts: np.ndarray) -> np.ndarray:
-    """F1 of yes and of no, weighted by how often each is right, as scikit-learn's "weighted".
-    counts: (..., 6), of gold yes answered yes, no, neither, then of gold no answered the same.
+    """The mean of the F1 scores of yes and of no, weighted by how often each is the right answer
+    (in scikit-learn, "weighted").
+
+    counts: shape (..., 6); how often a question whose right answer is yes was answered yes, no, and
+    neither, then the same for no. Returns an array of shape (...); nan if all counts are 0.
     """
     counts = np.asarray(counts)
     counts = counts.reshape(*counts.shape[:-1], 2, 3)
@@ -224,9 +239,10 @@ def weighted_f1(counts: np.ndarray) -> np.ndarray:
 
 
 def by_character(cell: pd.DataFrame) -> pd.DataFrame:
-    """One row a character of a question set (and repeat): `all_right`, where a list is right that
-    names them exactly if they know, and `consistent`: the yes/no answers and both lists say the
-    same of them; missing where none was asked. cell: of one model, method and scenario.
+    """One row for each character of a question set and sample. `all_right`: whether every answer is
+    right about the character; a list is if it names them and they know, or neither.
+    `consistent`: whether the yes/no answers and the lists agree on whether the character knows;
+    missing if no such question was asked. cell: answers of one model, method and scenario.
     """
     set_keys = ["conversation_id", "group_id", "sample"]
     kind = cell["question_type"].str

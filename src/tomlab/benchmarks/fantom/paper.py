@@ -1,4 +1,4 @@
-"""FANToM's paper: where its numbers are printed, how it names things."""
+"""FANToM's paper: where its numbers are printed, and the names of methods and metrics."""
 
 from tomlab.asking.techniques import TECHNIQUES
 from tomlab.records.files import yaml_beside
@@ -11,14 +11,15 @@ METHOD_NAMES = _DATA["methods"] | {f"short-{name}": f"short + {name}" for name i
 METRIC_NAMES = yaml_beside(__file__, "items/names.yaml")["table9"]  # in the order of its columns
 WORDING = Wording("FANToM", METHOD_NAMES, groups="conversations")
 
-# What the published tables call otherwise than the metrics of a run.
+# From the names that the published tables use to the names of a run's metrics, where they differ.
 PRINTED_AS = _DATA["printed as"]
 
-# What `dvc metrics` shows of each method: (metric, condition).
+# The numbers that `dvc metrics` shows for each method, as (metric, condition).
 _SHOWN = ("all_star", "all", "belief_choice")
 HEADLINES = {metric.replace("_", "-"): (metric, "inaccessible") for metric in _SHOWN}
 
-# What is compared in pairs beside the headlines, and the methods that others are held against.
+# Metrics that are compared in pairs besides the headlines, and the methods that all others are
+# compared with.
 SET_LEVEL = (
     "all_star",
     "all",

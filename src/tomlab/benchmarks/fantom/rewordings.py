@@ -1,4 +1,4 @@
-"""FANToM's beliefs reworded by listed operations: answers whose meaning is known (Sec. 3.4)."""
+"""Answers whose verdict is known: FANToM's beliefs, reworded by listed operations (Sec. 3.4)."""
 
 import random
 import re
@@ -20,7 +20,8 @@ _UNAWARE = re.compile(
 )
 _KNOWING = re.compile(_LEAD + r"(?:believes|thinks|knows)(?: that)? (?P<claim>.+?)\.?")
 
-# By operation its wordings, or two lists of them of which one is put into the other.
+# The wordings of one operation: a list, or two lists, where a wording of the second is put into
+# one of the first.
 Wordings = list[str] | list[list[str]]
 _WORDINGS = yaml_beside(__file__)
 UNAWARE = _WORDINGS["unaware"]
@@ -28,13 +29,14 @@ KNOWING = _WORDINGS["knowing"]
 
 
 def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
-    """n answers known by construction: `unit, group` (conversation), `item_id, text, truth,
-    operation, scenario, source`. Nobody judged them, as `source` says.
+    """n answers whose verdict is known from how they were made: `unit, group` (conversation),
+    `item_id, text, truth, operation, scenario, source`. `source` says that nobody judged them.
 
-    truth: whether the answer is PersonX's belief, the item's right answer. Halves of both
-    scenarios, if both are there, and operations (`UNAWARE`, `KNOWING`) as equally as items allow.
-    Items whose two beliefs are not of the forms "X does not know anything about …" and "X believes
-    that …" are left out. Errors: `InputError` if so many cannot be made.
+    truth: whether the answer means the item's right answer, which is PersonX's belief. Each
+    combination of truth and scenario is equally frequent, and within it each operation (`UNAWARE`,
+    `KNOWING`) as far as the items allow. Items are left out unless one belief has a form such as "X
+    does not know anything about …" and the other one such as "X believes that …".
+    Errors: `InputError` if too few answers of a combination can be made.
     """
     draw = random.Random(f"fantom-distance/{seed}")
     beliefs = items[items["question_type"] == "belief_dist"]
@@ -49,7 +51,7 @@ def constructed(items: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
 
 
 def _reworded(item: Mapping, draw: random.Random) -> Iterator[dict]:
-    """Every operation that fits an item; none where its two beliefs are of other forms."""
+    """A row for every operation that fits an item; no row if its two beliefs have other forms."""
     is_unaware = _UNAWARE.fullmatch(item["answer"]) is not None
     columns = ["answer", "wrong_answer"] if is_unaware else ["wrong_answer", "answer"]
     unaware = _UNAWARE.fullmatch(item[columns[0]])
@@ -83,7 +85,7 @@ def _reworded(item: Mapping, draw: random.Random) -> Iterator[dict]:
 
 
 def _worded(wordings: Wordings, fields: Mapping[str, str], draw: random.Random) -> str:
-    """One of an operation's wordings; "" where a field that it may need is empty."""
+    """An answer in a wording drawn for an operation; "" if a field that it may need is empty."""
     needed = {name.lower() for name in re.findall(r"{(\w+)}", str(wordings))} - {"lead", "next"}
     if not all(fields[name] for name in needed):
         return ""
@@ -114,7 +116,7 @@ def _value(question: str, answer: str) -> str:
 
 
 def _is_asked(word: str, asked: list[str]) -> bool:
-    """Whether a word is one of a question's, or its beginning or longer form: "ask", "asks"."""
+    """Whether the question has `word`, or a longer or shorter form of it, as "ask" and "asks"."""
     for question_word in asked:
         shorter, longer = sorted((word, question_word), key=len)
         if shorter == longer or (len(shorter) > 2 and longer.startswith(shorter)):

@@ -1,8 +1,8 @@
-"""FANToM's verdicts: from responses to scores, one rule a question type (Sec. 3.4, App. A.4).
+"""FANToM's verdicts: from responses to scores, by one rule per question type (Sec. 3.4, App. A.4).
 
 The rules are those of the released code, quirks included, so that scores compare with the paper's.
-What a rule credits and a reader would doubt is marked `doubtful`. A free answer that was cut off
-earns nothing if more text could change its verdict.
+An answer that a rule credits although a reader would doubt it is marked `doubtful`. A free answer
+that was cut off earns nothing if more text could change its verdict.
 """
 
 import re
@@ -30,24 +30,24 @@ from tomlab.scoring.visible import visible
 YES = 1
 NO = 0
 IRRELEVANT = -1
-# Whose rule reads yes and no: the released code's, or the one that App. A.4 of the paper states.
+# Which rule reads answers as yes or no: the released code's, or that of App. A.4 of the paper.
 BY_RELEASE = "release"
 BY_PAPER = "paper"
 
 
 class Answer(NamedTuple):
-    """The part of a response that is judged, and what is known of it."""
+    """The part of a response that is judged, and what is known about it."""
 
     text: str
-    unread: str  # its outcome if nothing can be read of the text
-    is_nearer: bool = False  # whether the encoder finds a belief nearer to the right one
-    is_cut: bool = False  # whether the encoder read only the beginning
+    unread: str  # the outcome if no rule can read an answer from the text
+    is_nearer: bool = False  # whether a free answer is nearer to the right belief
+    is_cut: bool = False  # whether the encoder read only the beginning of it or of a belief
     lost: str = ""  # why there is no answer, if a request failed
-    yes_no_as: str = BY_RELEASE  # whose rule reads yes and no
+    yes_no_as: str = BY_RELEASE  # which rule reads it as yes or no
 
 
 def credit(item: Mapping, answer: Answer) -> float:
-    """What an answer earns: 1 or 0 by the rule of its kind of question, for facts a token F1."""
+    """The credit for an answer: 1 or 0 by the rule of its question type, a token F1 for facts."""
     kind = item["question_type"]
     text = answer.text
     if answer.lost:
@@ -61,17 +61,17 @@ def credit(item: Mapping, answer: Answer) -> float:
         # The right letter, whatever the answer says of the other one.
         return float(names_option(text, right_letter(item)))
     if is_list(kind):
-        # Every aware name and no unaware one; a name counts within another word, too.
+        # The answer has every aware name and no unaware one, even if only as a part of a word.
         has_aware = all(name.lower() in text.lower() for name in item["aware"])
         has_unaware = any(name.lower() in text.lower() for name in item["unaware"])
         return float(has_aware and not has_unaware)
-    # Yes or no; by the release's rule, signs of "yes" are looked for before signs of "no".
+    # A yes/no question: the release's rule looks for signs of "yes" before signs of "no".
     right_sign = YES if item["answer"] == "yes" else NO
     return float(yes_or_no(text, answer.yes_no_as) == right_sign)
 
 
 def right_letter(item: Mapping) -> str:
-    """The letter of the right option of a choice."""
+    """The letter of the right option of a question with options."""
     return KEYS[list(item["choices"]).index(item["answer"])]
 
 
@@ -85,7 +85,7 @@ _CONDITIONS = (
     "tom_order",
     "character",
 )
-# Columns of the scores that a kind of question may leave as they are.
+# The columns that only some question types fill, with the value that they have for all others.
 _DETAILS = {
     "word_overlap": float("nan"),
     "yn": IRRELEVANT,
@@ -97,12 +97,12 @@ _DETAILS = {
     "chosen": None,
     "by_statement": None,
 }
-# The outcome, the rule that decided, in words, and the columns of the scores that it sets.
+# The outcome, a description of the rule that decided it, and the values for columns in `_DETAILS`.
 Verdict = tuple[str, str, dict]
 
 
 def _verdict(item: Mapping, answer: Answer, earned: float) -> Verdict:
-    """The verdict on an answer that earns so much by `credit`."""
+    """The verdict on an answer. earned: the answer's `credit`."""
     kind = item["question_type"]
     if answer.lost:
         details = {"excluded_aware": is_list(kind)}
@@ -121,7 +121,7 @@ def _verdict(item: Mapping, answer: Answer, earned: float) -> Verdict:
 
 
 def _of_fact(answer: Answer, earned: float) -> Verdict:
-    """A fact earns a share of what is said so far, even where the answer was cut off."""
+    """The verdict on a fact: even an answer that was cut off earns the F1 of its words so far."""
     details = {"word_overlap": earned}
     is_finished = answer.unread == "unparsed" and answer.text
     outcome = SCORED if earned or is_finished else answer.unread
@@ -130,7 +130,9 @@ def _of_fact(answer: Answer, earned: float) -> Verdict:
 
 
 def _of_free_belief(item: Mapping, answer: Answer, earned: float) -> Verdict:
-    """By which belief is nearer, which more text could change where an answer was cut off."""
+    """The verdict by the nearer belief. If an answer was cut off, more text could change which one
+    is nearer, so it is not counted as correct.
+    """
     is_cut_off = answer.unread == "truncated"
     if earned and not is_cut_off:
         outcome = "correct"
@@ -156,12 +158,13 @@ def _of_free_belief(item: Mapping, answer: Answer, earned: float) -> Verdict:
 
 
 def _by_statement(item: Mapping, answer: Answer, outcome: str) -> bool | None:
-    """The second reading: whether a statement of ignorance is right, else by the outcome; None
-    where that cannot be decided.
+    """Whether a free answer is right by the second reading. An answer that states ignorance is
+    right in the inaccessible scenario; any other is right if its outcome is "correct". None if the
+    second reading cannot decide (see `states_ignorance`).
     """
     text = answer.text
     if answer.unread == "truncated":
-        # What stands in a whole sentence stays, whatever would have followed it.
+        # Only whole sentences are read: no further text could have changed them.
         text = re.sub(r"[^.!?]*\Z", "", text)
     is_stated = states_ignorance(item, text)
     if is_stated is None:
@@ -191,14 +194,14 @@ def _of_list(item: Mapping, answer: Answer, earned: float) -> Verdict:
     if not details["named"] and (says_nothing or not earned):
         return answer.unread, "has no name", details
     outcome = "correct" if earned else "wrong"
-    # More text could name somebody unaware, if there is anybody.
+    # The missing text could have named an unaware person, if there is one.
     if answer.unread == "truncated" and (not earned or len(item["unaware"])):
         outcome = "truncated"
     return outcome, _RULES_OF_LISTS[details["excluded_aware"], details["included_unaware"]], details
 
 
 def _names_of_list(item: Mapping, text: str) -> dict:
-    """The columns of the scores that the names in a text set."""
+    """The values of those columns in `_DETAILS` that depend on the names in a lower-case text."""
     everybody = dict.fromkeys([*item["aware"], *item["unaware"], *item["characters"]])
     names = [name.lower() for name in everybody if name.lower() in text]
     return {
@@ -209,7 +212,7 @@ def _names_of_list(item: Mapping, text: str) -> dict:
     }
 
 
-# By whether an aware name is lacking, and whether an unaware one is there.
+# Keys: whether an aware name is missing from the answer, and whether an unaware one is in it.
 _RULES_OF_LISTS = {
     (False, False): "has every aware name and no unaware one",
     (False, True): "has an unaware one",
@@ -241,28 +244,28 @@ def score(
     by_text: bool = False,
     yes_no_as: str = BY_RELEASE,
 ) -> pd.DataFrame:
-    """One row a response, with `outcome`, `score` (see `credit`) and the item's conditions.
+    """One row per response: `outcome`, `score` (see `credit`), the item's conditions, `scenario`
+    (of the context that the method shows) and `is_yes` (a yes/no question's right answer is yes).
 
-    Facts have the outcome `scored`. `scenario` is that of the method's context, `is_yes` the key of
-    yes/no questions. Details: `word_overlap` (facts; beliefs: token F1 with the nearer answer),
-    `yn` (1, 0, -1), `excluded_aware`, `included_unaware`, `named` (lists), `chosen` (what the
-    answer says, None where that is nothing or both options, and for facts), `doubtful` (the rule
-    credits an answer that also names the other option, declines, or was cut off) and `cut` (the
-    encoder did not read all of the answer or of a belief), `by_released_rule` (what the release
-    credits, cut off or not), `by_statement` (free beliefs: see `states_ignorance`, None where that
-    cannot decide; else by score).
+    Readable facts have the outcome `scored`. Details: `word_overlap` (token F1 with the right fact
+    or with the nearer belief), `yn` (1 yes, 0 no, -1 neither), `excluded_aware`,
+    `included_unaware` and `named` (lists), `chosen` (what the answer says; None if it says nothing
+    or names both options, and for facts), `doubtful` (the rule credits an answer that also names
+    the other option, declines, or was cut off), `cut` (the encoder did not read all of the answer
+    or of a belief), `by_released_rule` (the release's credit, which ignores whether the answer was
+    cut off) and `by_statement` (see `_by_statement`).
 
-    Thinking, and a further question of the model's own, are taken out before anything is read; the
-    release reads it all, which `by_released_rule` follows for choices. A letter in a form that the
-    release does not know, such as "\\boxed{B}", is read as in the other benchmarks.
+    The model's thinking, and any further question that it asks itself, are removed before reading.
+    The release reads everything; only `by_released_rule` does so too, for choices. A letter in a
+    form that the release does not know, such as "\\boxed{B}", is read as in the other benchmarks.
     The release embeds empty answers to BeliefQ[Dist.] and credits about half of them; here they
     earn 0.
 
-    embedder: for BeliefQ[Dist.], which None leaves out; the release's, all-roberta-large-v1, reads
-    128 tokens.
-    by_text: an option's text alone counts, too (see `choices.named_by_text`).
-    yes_no_as: whose rule reads yes and no, "release" or "paper" (App. A.4). Errors: of `pairs`, and
-    `InputError` for another `yes_no_as`.
+    embedder: the encoder for BeliefQ[Dist.]; None leaves these questions out. The release's
+    encoder, all-roberta-large-v1, reads 128 tokens.
+    by_text: an option's text without its letter counts, too (see `choices.named_by_text`).
+    yes_no_as: which rule reads yes and no, "release" or "paper" (App. A.4).
+    Errors: those of `pairs`, and `InputError` for another `yes_no_as`.
     """
     if yes_no_as not in (BY_RELEASE, BY_PAPER):
         expected = f"expected {BY_RELEASE!r} or {BY_PAPER!r}"
@@ -307,9 +310,9 @@ def _score_row(item: Mapping, response: Mapping, answer: Answer) -> dict:
 
 
 def _released_credit(item: Mapping, response: Mapping, answer: Answer, earned: float) -> float:
-    """What the released code credits, whatever was cut off."""
+    """The credit that the released code gives, which ignores whether an answer was cut off."""
     if item["question_type"] == "belief_choice" and not answer.lost:
-        # It reads thinking as well, and whatever follows the answer.
+        # The released code also reads the model's thinking and any text after the answer.
         text = _behind_cue(response["response"].strip())
         return float(names_option(text, right_letter(item)))
     if is_yn(item["question_type"]):
@@ -318,7 +321,7 @@ def _released_credit(item: Mapping, response: Mapping, answer: Answer, earned: f
 
 
 def rule(item: Mapping, scored: Mapping) -> str:
-    """The rule that decided, in words. scored: a response with its row of `score`."""
+    """The rule that decided, in words. scored: a response together with its row of `score`."""
     answer = _answer(item, scored, was_read(scored))
     answer = answer._replace(is_nearer=scored["by_released_rule"] == 1)
     if is_yn(item["question_type"]) and scored.get("yn") != yes_or_no(answer.text):
@@ -328,7 +331,9 @@ def rule(item: Mapping, scored: Mapping) -> str:
 
 
 def _answer(item: Mapping, response: Mapping, by_text: bool) -> Answer:
-    """What is judged of a response. Of a choice in another form, the letter in brackets."""
+    """The `Answer` in a response. If it names an option in a form that the released rule does not
+    know, `text` is "(a)" or "(b)". by_text: an option's text without its letter counts, too.
+    """
     if failed(response):
         outcome, reason = lost(response)
         return Answer("", outcome, lost=reason)
@@ -338,7 +343,7 @@ def _answer(item: Mapping, response: Mapping, by_text: bool) -> Answer:
         return answer
     if any(names_option(text, letter) for letter in KEYS):
         return answer
-    # It may name an option in a form which the released rule does not know.
+    # The response may name an option in a form that the released rule does not know.
     reading = options.read_answer(response["response"], response["finish_reason"], cot=False)
     letter = str(reading.key).lower()
     if letter not in KEYS and by_text and answer.unread == "unparsed":
@@ -347,9 +352,12 @@ def _answer(item: Mapping, response: Mapping, by_text: bool) -> Answer:
 
 
 def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec | None) -> tuple[set, set]:
-    """Those answers, by item and text, that are nearer to the right belief than to the other (one
-    that is a belief word by word is nearest to that), and those of which the encoder read the
-    beginning alone, of themselves or of either belief.
+    """Two sets of (item id, text): the answers that are nearer to the right belief than to the
+    wrong one, and those for which the encoder read only the beginning of the answer or of a belief.
+    An answer that repeats a belief word for word is nearest to it; without an encoder, the first
+    set holds only such answers.
+
+    answers: pairs of an item and an answer's text.
     """
     nearer = set()
     compared = {}
@@ -373,7 +381,7 @@ def _nearer(answers: Sequence[tuple[Mapping, str]], embedder: ModelSpec | None) 
     return nearer, cut
 
 
-# What stands anywhere in an answer, and what opens it.
+# The signs of yes and of no: those that count anywhere in an answer, and those that must begin it.
 _SIGNS = {
     YES: ((" yes,", " yes ", " yes.", " knows "), ("yes", "true")),
     NO: ((" no,", " no ", " no.", " does not know ", " doesn't know "), ("no", "false")),
@@ -381,8 +389,9 @@ _SIGNS = {
 
 
 def answer_text(response: str) -> tuple[str, bool]:
-    """The part of a response that is scored, and whether its thinking never ended: what stands
-    before a further question of the model's own and, as in the release, behind the cue.
+    """The part of a response that is scored, and whether the model's thinking never ended. The part
+    ends before any further question that the model asks itself and, as in the release, begins after
+    the cue (see `_behind_cue`).
     """
     text, open_thought = visible(response)
     answer = before_next_question(text, is_read=bool)
@@ -390,7 +399,9 @@ def answer_text(response: str) -> tuple[str, bool]:
 
 
 def _behind_cue(text: str) -> str:
-    """What follows the last "Answer:", else "Choose an answer from above:", else all."""
+    """The text after the last "Answer:", else after the last "Choose an answer from above:", else
+    the whole text.
+    """
     for cue in ("Answer:", "Choose an answer from above:"):
         if cue in text:
             return text.rsplit(cue, 1)[1].strip()
@@ -398,8 +409,8 @@ def _behind_cue(text: str) -> str:
 
 
 def names_option(text: str, letter: str) -> bool:
-    """Whether an answer names option `letter`: it opens with the letter and one of `) . : ,`, is
-    the letter alone, or has "(letter)" anywhere, be it beside the other option.
+    """Whether an answer names the option `letter`: it begins with the letter and one of `) . : ,`,
+    is the letter alone, or has "(letter)" anywhere, even if it names the other option, too.
     """
     text = text.lower()
     openings = tuple(f"{letter}{mark}" for mark in ").:,")
@@ -415,10 +426,10 @@ _WORDS_OF_PAPER = re.compile(
 def yes_or_no(text: str, yes_no_as: str = BY_RELEASE) -> int:
     """`YES`, `NO` or `IRRELEVANT`, by the release's rule or by the paper's.
 
-    release: it lacks "does know", which App. A.4 lists, needs a space behind "does not know", and
-    takes any answer that opens with "no", such as "not sure", for a no. Signs of yes come first.
-    paper: the words of App. A.4. It does not say what counts where an answer has some of both
-    kinds; here it is the first one.
+    release: the rule lacks "does know", which App. A.4 lists, needs a space after "does not know",
+    and reads any answer that begins with "no", such as "not sure", as no. Signs of yes come first.
+    paper: the words that App. A.4 lists. The paper does not say what counts if an answer has words
+    of both kinds; here the first one counts.
     """
     if yes_no_as == BY_PAPER:
         first = _WORDS_OF_PAPER.search(text)
@@ -438,7 +449,7 @@ def _has_sign(text: str, reading: int) -> bool:
 
 
 def token_f1(reference: str, text: str) -> float:
-    """F1 of the words, split at spaces, that two texts share, counted with repeats; 0 for none."""
+    """The F1 of the words (split at spaces, counted with repeats) that two texts share, 0 to 1."""
     reference_words = Counter(reference.split())
     words = Counter(text.split())
     shared = (reference_words & words).total()
@@ -446,9 +457,9 @@ def token_f1(reference: str, text: str) -> float:
 
 
 def reasoning_of(response: str, method: str) -> str:
-    """What the second call of a method repeats of the response to the first."""
+    """The part of the first call's response that a method repeats in its second call."""
     if isinstance(METHODS[method], techniques.TwoStep):
         return visible(response)[0]
     reasoning, _ = visible(response)
-    # In batches, the release repeats the reasoning whole.
+    # When it runs in batches, the release repeats the whole reasoning.
     return reasoning if METHODS[method].in_batches else _behind_cue(reasoning)

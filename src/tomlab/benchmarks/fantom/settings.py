@@ -12,9 +12,9 @@ class Generation(params.Section):
 
 
 class Evaluation(params.Evaluation):
-    # Whose rule reads yes and no: the released code's, or App. A.4 of the paper.
+    # Which rule reads answers as yes or no: the released code's, or App. A.4 of the paper.
     yes_no_as: Literal["release", "paper"]
-    # The encoder that decides BeliefQ [Dist.]; None: that of `run.embedder`.
+    # The encoder that decides BeliefQ [Dist.]; None means the encoder of `run.embedder`.
     embedder: params.ModelName | None
 
 

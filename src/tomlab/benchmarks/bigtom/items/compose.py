@@ -1,4 +1,4 @@
-"""BigToM's items, composed of templates (Sec. 3.3, Fig. 6), and prompts (App. E, Fig. 9-12)."""
+"""BigToM's items, composed from templates (Sec. 3.3, Fig. 6), and prompts (App. E, Fig. 9-12)."""
 
 import random
 from collections import defaultdict
@@ -22,17 +22,17 @@ UNIT = "group_id"
 STRATA = ()
 VARIABLES = ("forward_belief", "forward_action", "backward_belief")
 _TEXTS = yaml_beside(__file__)
-ENDINGS = _TEXTS["endings"]  # by condition
+ENDINGS = _TEXTS["endings"]  # by condition: the variables of its event, perception, action
 KEYS = ("a", "b")
 
 
 class Method(NamedTuple):
-    """How a question is put."""
+    """How a method asks a question; `compose.yaml` says more about the fields."""
 
     prompts: Sequence[str]  # the names of the prompt files that go into a request
     cot: bool = False
     max_tokens: int = 100
-    main_only: bool = True  # true- and false-belief cells, as in Table 7; else all (Tables 8, 9)
+    main_only: bool = True  # only `main_cells`, as in Table 7; else all items (Tables 8, 9)
 
 
 METHODS: dict[str, Method | techniques.TwoStep] = {
@@ -40,12 +40,12 @@ METHODS: dict[str, Method | techniques.TwoStep] = {
 }
 METHODS |= techniques.methods("0-shot", METHODS["0-shot"]._replace(main_only=True))
 
-# The release's script evaluates one condition and starts Python's random numbers with this.
+# The seed with which the release's script, run once per condition, starts Python's `random`.
 RELEASED_SEED = 0
 
 
 def read_released(path: Path | str, seed: int = 0, *, orders_as: str = OURS) -> pd.DataFrame:
-    """The items of a file in the layout of the released `bigtom.csv`: the release, ours, a user's.
+    """The items of a file in the layout of the released `bigtom.csv`, whoever wrote it.
 
     Errors: `InputError`, as in `templates.read_templates`.
     """
@@ -53,13 +53,14 @@ def read_released(path: Path | str, seed: int = 0, *, orders_as: str = OURS) -> 
 
 
 def compose(templates: pd.DataFrame, seed: int = 0, *, orders_as: str = OURS) -> pd.DataFrame:
-    """The 25 conditions of each template (Sec. 3.3, Fig. 6), as an items table.
+    """The items for the 25 conditions of each template (Sec. 3.3, Fig. 6).
 
-    Beyond the columns of every items table: `variable`, `condition`, `initial_belief` (1: stated in
-    the story), `background` (what sibling items share of the story), `reality` (the option that
-    fits the world as it is) and `duplicate_of` (both backward-belief controls are one item, a known
-    quirk). `choices` are shuffled by `seed` and the item's id; with `orders_as` "release", they
-    stand as the released code draws them, whatever the seed (see `released_orders`).
+    Beyond the columns of every items table: `variable`, `condition`, `initial_belief` (1 if stated
+    in the story, else 0), `background` (the beginning of the story, which sibling items share),
+    `reality` (the option that fits the world as it is) and `duplicate_of` (the id of the item with
+    the same text, else "": a template's two backward-belief controls are alike, a known quirk).
+    `choices` are shuffled by `seed` and the item's id; with `orders_as` "release", they have the
+    order that the released code draws, whatever the seed (see `released_orders`).
     """
     demand_orders(orders_as)
     if templates.empty:
@@ -77,17 +78,17 @@ def compose(templates: pd.DataFrame, seed: int = 0, *, orders_as: str = OURS) ->
 def released_orders(items: pd.DataFrame) -> list[list[str]]:
     """The options of each item as the released `evaluate_conditions.py` orders them.
 
-    It is run for one condition. It seeds Python's `random` once, and shuffles [right, wrong] once a
-    template, in the order of the file. So a template has the same place for the right option in
-    every condition. Two things cannot be known: whether the authors' runs began at the first
-    template (the script's default), and whether their libraries drew from the same numbers.
+    A run of that script evaluates one condition. It seeds Python's `random` once and shuffles
+    [right, wrong] once per template, in the order of the file. So a template's right option has the
+    same place in every condition. Two things cannot be known: whether the authors' runs began at
+    the first template (the script's default), and whether their libraries drew random numbers, too.
     """
     draws: dict[tuple, random.Random] = defaultdict(lambda: random.Random(RELEASED_SEED))
     orders = []
     for item in items.to_dict("records"):
         options = sorted(item["choices"], key=lambda option: option != item["answer"])
         if item["variable"] == "percept_to_belief":
-            options.reverse()  # the release counts the other option as right there
+            options.reverse()  # here the release counts the other option as right
         draws[item["variable"], item["condition"], item["initial_belief"]].shuffle(options)
         orders.append(options)
     return orders
@@ -96,13 +97,14 @@ def released_orders(items: pd.DataFrame) -> list[list[str]]:
 def _item(
     template: Mapping[str, str], initial_belief: int, variable: str, condition: str, seed: int
 ) -> dict:
-    """One item. The initial-state answer is right where the agent missed the event, and where the
-    state never changed: in both controls and, since the story stops before the event, in
-    percept-to-belief (which the release keys otherwise: Sec. 3.1 means the initial belief).
+    """One item. The answer that describes the initial state is right if the agent missed the event
+    or the state never changed. It never changes in the two controls nor in percept-to-belief, whose
+    story stops before the event. There the release counts the other answer as right, although
+    Sec. 3.1 means the initial belief.
     """
     event, last, action = ENDINGS[condition]
     if variable == "backward_belief":
-        last = action  # tells of the agent's mind as what they perceive does elsewhere
+        last = action  # here the agent's action, not their perception, shows what they believe
     sentences = ["context", "desire", "percept"]
     if initial_belief:
         sentences.append("belief")
@@ -138,7 +140,7 @@ def _item(
 
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
-    """The items that a method is asked (all, or the 12 true- and false-belief cells)."""
+    """The items that a method is asked: all, or those of `main_cells` (12 per template)."""
     return main_cells(items) if METHODS[method].main_only else items
 
 
@@ -149,8 +151,9 @@ def main_cells(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:
-    """The chat messages for one item: instruction, the example as a turn of its own, the question,
-    which has story, question and lettered options in the layout of Fig. 11.
+    """The chat messages for one item: the instruction, the example (if the method has one) as a
+    turn of its own, then story, question and lettered options in the layout of Fig. 11.
+    replaced: as for `prompts.load`.
     """
     how = METHODS[method]
     if isinstance(how, techniques.TwoStep):
@@ -171,6 +174,6 @@ def shared_prefix(item: Mapping, method: str) -> str:
 
 
 def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
-    """What the baselines answer: `gold`, `omniscient` (as if all knew all) and `random`."""
+    """The baselines' answers: `gold`, `omniscient` (as if everyone knew everything), `random`."""
     chosen = baselines(item, method, seed)
     return {name: f"Answer: {key_of(item, text, KEYS)}){text}" for name, text in chosen.items()}

@@ -11,26 +11,27 @@ from tomlab.records import files
 from tomlab.scoring.embeddings import near_duplicates
 from tomlab.scoring.kept import is_released
 
-# The two questions of Sec. 3.4 with their scales and the level of measurement.
+# The two questions of Sec. 3.4, each with its scale and level of measurement.
 RATING_SCALES = {
     "follows_structure": (range(2), "nominal"),
     "tests_behavior": (range(1, 6), "ordinal"),
 }
-# The dimensions of diversity, and whose the labels are that a template comes with.
+# The dimensions of diversity, and who gave the labels that templates come with.
 LABELLED_BY = {"state": "authors", "mechanism": "authors", "medium": "rule"}
 
 
 def screen(templates: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd.DataFrame:
     """Every fault of every template: `template_id, source, filter, reason, dropped`.
 
-    vectors: one a template, of its story. Released templates are reported and never dropped:
-    without them it would be another benchmark.
+    vectors: one row per template, which embeds its story. threshold: as for
+    `near_duplicates`. Faults of released templates are reported, but these templates are
+    never dropped: without them it would be another benchmark.
     """
     rows = []
     for template in templates.to_dict("records"):
         for problem in structure_problems(template):
             rows.append((template["template_id"], "structure", problem))
-    # What is dropped for its structure is nobody's original.
+    # Templates dropped for their structure are left out, so that no other counts as their copy.
     is_faulty = templates["template_id"].isin({template_id for template_id, *_ in rows})
     is_compared = ~is_faulty | is_released(templates["source"])
     compared = templates[is_compared]
@@ -48,8 +49,8 @@ def screen(templates: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd
 
 
 def ratings_form(template_ids: set[str] | None = None) -> pa.DataFrameSchema:
-    """The schema of an expert ratings file: a row a template and rater. template_ids: those that
-    may stand in it; any without.
+    """The schema of a file of expert ratings, one row per template and rater. template_ids: the ids
+    that it may contain; None allows any.
     """
     columns = {
         "template_id": files.known(template_ids, "template"),
@@ -62,10 +63,11 @@ def ratings_form(template_ids: set[str] | None = None) -> pa.DataFrameSchema:
 
 
 def diversity(templates: pd.DataFrame, by_model: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
-    """Table 12 by source: distinct kinds of each dimension and who labelled them.
+    """Table 12 by source and dimension: `source, dimension, distinct` (how many different labels),
+    `templates, unlabelled` (how many of each) and `labelled_by`.
 
-    The medium is read off the verb by rule. State and mechanism are the authors' where they gave
-    them, else a model's (`by_model`: labels by template id), else they count in `unlabelled`.
+    A rule finds the medium from the verb. Labels of state and mechanism are the authors' or, if
+    they gave none, a model's. by_model: for each template id, the model's labels by dimension.
     """
     media = [medium(template) for template in templates.to_dict("records")]
     labelled = templates.assign(medium=media).set_index("template_id")

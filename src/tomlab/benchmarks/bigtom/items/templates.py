@@ -1,7 +1,7 @@
 """BigToM's causal templates: reading and checking them (Sec. 3.1, 3.2, 3.4, App. A, C, G).
 
 A template table has one row per template: `template_id, source, agent`, the variables in
-`FIELDS`, one sentence each, and the labels `state, mechanism, medium` ("" where nobody gave one).
+`FIELDS`, one sentence each, and the labels `state, mechanism, medium` ("" if nobody gave one).
 """
 
 import re
@@ -27,12 +27,13 @@ LAYOUT = ("story", *AFTER_STORY, "writer", "template_id")  # the release's 19 fi
 def read_templates(path: Path | str, *, may_be_empty: bool = False) -> pd.DataFrame:
     """The templates of a file in the layout of the released `bigtom.csv`, as a template table.
 
-    The file has no header and the fields of `LAYOUT`, by semicolons. The last two are the release's
-    bookkeeping: "auto" or "user", and a 0. Where the writer is `authored`, `llm:<model>` or
-    `edited:<model>`, it becomes the `source`, and the last field is the template's id. Otherwise
-    the source is `released:<file name>`, and the row's number makes the id. Labels come
-    from `<file name>.labels.csv`, if that stands beside. Errors: `InputError` with every row and
-    field at fault.
+    The file has no header; semicolons separate the fields of `LAYOUT`. In the release, the last two
+    fields are bookkeeping: "auto" or "user", and a 0. For these rows, `source` is `released:<file
+    name>` and the id is made from the file's name and the row's number. In other files, the writer
+    (`authored`, `llm:<model>` or `edited:<model>`) becomes the `source`, and the last field is the
+    template's id. Labels come from `<file name>.labels.csv` in the same folder, if there is one.
+    may_be_empty: whether a file without templates is allowed. Errors: `InputError` with every row
+    and field at fault.
     """
     path = Path(path)
     table = files.read_form(path, FORM, header=LAYOUT, delimiter=";")
@@ -54,7 +55,7 @@ def read_templates(path: Path | str, *, may_be_empty: bool = False) -> pd.DataFr
     return template_table(table.to_dict("records"))
 
 
-# The sentences of a story, which the released code divides at every full stop.
+# Matches a story's five sentences: the released code splits a story at every full stop.
 SENTENCES = "".join(rf"\s*(?P<{name}>[^.\s][^.]*?)\s*\." for name in STORY)
 FORM = pa.DataFrameSchema(
     {name: files.text() for name in LAYOUT}
@@ -74,17 +75,17 @@ LABEL_FORM = pa.DataFrameSchema(
 
 
 def template_table(rows: list[dict]) -> pd.DataFrame:
-    """Rows as a template table, labels that nobody gave as ""."""
+    """Rows as a template table, in which labels that nobody gave are ""."""
     return pd.DataFrame(rows, columns=[*COLUMNS], dtype=str).fillna("")
 
 
 def stories(templates: pd.DataFrame) -> list[str]:
-    """The five sentences of each story, the belief included, one after the other."""
+    """Each template's story: its five sentences, including the belief, joined by spaces."""
     return [" ".join(row) for row in templates[list(STORY)].to_numpy()]
 
 
 def agent_name(answer: str) -> str:
-    """The agent's name: the word with which the initial-belief answer begins, if it is one."""
+    """The agent's name: the first word of the initial-belief answer, or "" if it is no name."""
     name = re.match(r"(?!(?:The|An?|He|She)\b)[^\W\d_a-z][\w-]*", answer)
     return name[0] if name else ""
 
@@ -100,13 +101,13 @@ def written_out(template: Mapping[str, str]) -> str:
 
 
 def sentences(text: str) -> int:
-    """How many end marks before a capital or the end `text` has, those of abbreviations aside."""
+    """How many sentences `text` has: end marks before a capital or the end, except in "Dr." etc."""
     plain = re.sub(r"\b(Dr|Mr|Mrs|Ms|St|Prof)\.", r"\1", text)
     return len(re.findall(r"[.!?]+[\"'”’)]*(?=\s+[\"'“‘(]?[A-Z]|\s*\Z)", plain))
 
 
 def structure_problems(template: Mapping[str, str]) -> list[str]:
-    """What keeps a template from the assigned structure (Sec. 3.2, 3.4), one phrase a fault."""
+    """How a template departs from the required structure (Sec. 3.2, 3.4), one phrase per fault."""
     problems = []
     for name in FIELDS:
         count = sentences(template[name])
@@ -124,9 +125,8 @@ def structure_problems(template: Mapping[str, str]) -> list[str]:
 
 
 def medium(template: Mapping[str, str]) -> str:
-    """The medium of perception by the verb of `aware_of_event`, "" if it is in no list.
-
-    "sees on the label" is seeing: the earliest verb of the sentence counts.
+    """The medium of perception that the first listed verb of `aware_of_event` shows, as in "sees on
+    the label" (sees); "" if the sentence has no listed verb.
     """
     verb = MEDIA.search(template["aware_of_event"].lower())
     return str(verb.lastgroup) if verb else ""

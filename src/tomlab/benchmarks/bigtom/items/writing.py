@@ -1,4 +1,4 @@
-"""BigToM templates by language model: asking for them, and for labels (Sec. 3.2, App. A, G)."""
+"""Asking a language model for BigToM templates, and for labels (Sec. 3.2, App. A, G)."""
 
 import random
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ _ASK = {"role": "user", "content": "Write one new story."}
 
 
 def drafts(examples: pd.DataFrame, count: int, model: str, *, seed: int = 0) -> list[Draft]:
-    """Of `count` new templates. All show the same three examples, drawn by `seed`, and are asked
-    for as samples of one prompt, as in the paper. examples: a template table.
+    """The drafts of `count` new templates. As in the paper, all are samples of one prompt, which
+    shows the same three examples, drawn by `seed`. examples: a template table.
     """
     chosen = random.Random(seed).sample(examples.to_dict("records"), EXAMPLES)
     return [
@@ -43,7 +43,7 @@ class _Template(Step):
 
 
 def parse_template(text: str, _: Draft) -> dict[str, str] | Unparsed:
-    """The variables of a written-out template, and the agent's name."""
+    """The variables of a written-out template and the agent's name, or why it cannot be read."""
     template = labelled_values(text, {label(name): name for name in FIELDS})
     if isinstance(template, Unparsed):
         return template
@@ -51,7 +51,7 @@ def parse_template(text: str, _: Draft) -> dict[str, str] | Unparsed:
 
 
 def parse_labels(text: str, _: Draft) -> dict[str, str] | Unparsed:
-    """`state` and `mechanism` from an answer of two lines."""
+    """`state` and `mechanism` from an answer of two lines, or why it cannot be read."""
     labels = labelled_values(text, {"State": "state", "Mechanism": "mechanism"})
     if isinstance(labels, Unparsed):
         return labels
@@ -59,8 +59,8 @@ def parse_labels(text: str, _: Draft) -> dict[str, str] | Unparsed:
 
 
 def templates(rows: list[Draft]) -> pd.DataFrame:
-    """What became of each request: a template table with `OUTCOME`; what is no template has empty
-    variables.
+    """The result of each request: a template table with the columns `OUTCOME`. Variables are empty
+    if the model's answer was no template.
     """
     return pd.DataFrame(rows, columns=[*COLUMNS, *OUTCOME], dtype=str).fillna("")
 

@@ -1,8 +1,8 @@
-"""Who is there and who knows the fact, derived from the record that stands beside a question set.
+"""Who is present and who knows the fact, derived from the `record` field of a question set.
 
-The record has the events by which people come and go and the turns in which the fact is told, as
-numbers from 1 in the full context. Whoever leaves is gone after that turn, whoever returns or joins
-is there from that turn on. Who is there in a turn that tells the fact knows it, and nobody else.
+This field (`sets.Story`) lists when people come and go and which turns tell the fact; turns are
+numbered from 1 in the full context. People who leave are absent after that turn; people who return
+or join are present from that turn on. Only those present in a turn that tells the fact know it.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -13,13 +13,13 @@ from tomlab.benchmarks.fantom.items.contexts import speakers, turns
 from tomlab.records.files import yaml_beside
 
 WORDINGS = yaml_beside(__file__)
-Attendance = Mapping[int, set[str]]  # who is there, by turn
-Disputes = Iterator[str]  # a field, what stands in it, and what the record says
+Attendance = Mapping[int, set[str]]  # the people present, by turn
+Disputes = Iterator[str]  # one message per conflict: the field, its content, what is expected
 
 
 def disputes(record: Mapping) -> Disputes:
-    """All fields of a question set that differ from what its record says; where the fact is told
-    outside of the short context, no keys follow from the record, and nothing more is said.
+    """A message for every conflict between a question set and its own `record` field. If the fact
+    is told outside the short context, checking stops there: the field then implies no answers.
     """
     story = record["record"]
     lines = dict(enumerate(turns(record["full_context"]), start=1))
@@ -45,7 +45,7 @@ def disputes(record: Mapping) -> Disputes:
 
 
 def present(story: Mapping, n_turns: int) -> Attendance:
-    """Who is there in each turn of the full context."""
+    """The people present in each turn of the full context."""
     people = set(story["there"])
     attendance = {}
     for turn in range(1, n_turns + 1):
@@ -57,14 +57,14 @@ def present(story: Mapping, n_turns: int) -> Attendance:
 
 
 def aware(story: Mapping, attendance: Attendance) -> set[str]:
-    """Who knows the fact in the end."""
+    """The people who know the fact at the end of the conversation."""
     return set().union(*[attendance[turn] for turn in story["told"]])
 
 
 def witnesses(story: Mapping, attendance: Attendance) -> set[str]:
-    """Who can tell whether PersonX knows the fact, if they know it themselves: they were there when
-    PersonX heard it or, if PersonX never did, in every turn of PersonX since it was told, so that
-    nobody can have told PersonX without their hearing it.
+    """The people who can tell whether PersonX knows the fact, provided that they know it.
+    If PersonX heard it, they were present then. If not, they were present in every turn of PersonX
+    after it was first told, so they would have heard anybody tell PersonX.
     """
     with_x = [turn for turn in attendance if story["person_x"] in attendance[turn]]
     hearing = [attendance[turn] for turn in with_x if turn in story["told"]]
@@ -76,13 +76,14 @@ def witnesses(story: Mapping, attendance: Attendance) -> set[str]:
 
 
 def who_knows(short_context: str, full_context: str, knowing: Collection[str]) -> dict:
-    """The lists and the yes/no questions on who knows, in the released format. Who does not know
-    and does not speak in the short context is keyed "no:long".
+    """The fields of a question set with the list and yes/no questions on who knows, in the released
+    format. The right answer is "no:long" for those who do not know and do not speak in the short
+    context. knowing: the people who know.
     """
     keys = dict.fromkeys(speakers(full_context), "no:long")
     keys |= dict.fromkeys(speakers(short_context), "no")
     keys |= dict.fromkeys(keys.keys() & knowing, "yes")
-    # Not that of the beliefs: somebody else of the part may have missed what PersonX heard.
+    # The beliefs' scenario may differ: somebody else may have missed what PersonX heard.
     scenario = "inaccessible" if "no" in keys.values() else "accessible"
     aware = [name for name in keys if keys[name] == "yes"]
     unaware = [name for name in keys if keys[name] != "yes"]
@@ -108,7 +109,9 @@ def who_knows(short_context: str, full_context: str, knowing: Collection[str]) -
 
 
 def _moves(story: Mapping, lines: Mapping) -> Disputes:
-    """Whoever comes or goes says something in that turn; nobody does it twice in a row."""
+    """Conflicts in the events: people must speak in the turn in which they come or go, and only
+    those present can leave, only those absent come.
+    """
     people = set(story["there"])
     for event in sorted(story["events"], key=itemgetter("turn")):
         name = event["name"]
@@ -122,7 +125,7 @@ def _moves(story: Mapping, lines: Mapping) -> Disputes:
 
 
 def _key_disputes(field: str, questions: Any, expected: Any) -> Disputes:
-    """Where the questions on who knows differ from those expected."""
+    """Differences between the questions on who knows and those expected."""
     if isinstance(expected, dict):
         yield from _differences(field, questions, expected)
     elif len(questions) != len(expected):
@@ -133,7 +136,7 @@ def _key_disputes(field: str, questions: Any, expected: Any) -> Disputes:
 
 
 def _differences(field: str, question: Mapping, expected: Mapping) -> Disputes:
-    """Where a question differs from what is expected; other keys are let pass."""
+    """Differences between a question and the expected keys; any other keys are ignored."""
     for key, value in expected.items():
         if question.get(key) != value:
             yield f"{field}.{key}: found {question.get(key)}, expected {value}"
@@ -142,10 +145,12 @@ def _differences(field: str, question: Mapping, expected: Mapping) -> Disputes:
 def _belief_disputes(
     field: str, belief: Mapping, story: Mapping, knowing: set[str], seeing: set[str]
 ) -> Disputes:
-    """Whether scenario, answers and question of a belief fit who knows, and who sees PersonX."""
+    """Conflicts in a belief's scenario, answers and question. knowing: those who know the fact;
+    seeing: those of them who can tell whether PersonX knows it (`witnesses`).
+    """
     person_x = story["person_x"]
     owner = {story["owner"]}
-    # An answer of somebody who knows has the claim in it, that of somebody who does not the topic.
+    # The belief of somebody who knows states the claim; that of somebody who does not, the topic.
     scenario = "inaccessible"
     expected_words = {"correct_answer": story["about"], "wrong_answer": story["claim"]}
     if person_x in knowing:

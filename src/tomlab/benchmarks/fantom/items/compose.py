@@ -19,16 +19,16 @@ from tomlab.scoring.choices import AS_RELEASED, OURS, demand_orders, key_of, shu
 NAME = "fantom"
 KEYS = ("a", "b")
 INACCESSIBLE = SCENARIOS[0]
-# A part of the items is drawn by question set: one of each conversation before a second of any,
-# from either scenario in its turn.
+# A sample of the items is drawn in whole question sets: one of each conversation before a second
+# of any, alternating between the scenarios.
 UNIT = "group_id"
 STRATA = ("conversation_id", "set_scenario")
-# The families of questions on who knows, and what their fields of a record begin with.
+# The families of questions on who knows, and how the names of their fields in a record begin.
 FAMILIES = {"answerability": "answerability", "infoaccess": "infoAccessibility"}
 
 
 class Method(NamedTuple):
-    """How a question is put; `compose.yaml` says what the fields mean."""
+    """How a method asks a question; `compose.yaml` says what the fields mean."""
 
     prompts: Sequence[str]  # the names of the prompt files that go into a request
     context: str = "short"
@@ -42,9 +42,9 @@ METHODS: dict[str, Method | techniques.TwoStep] = {
 }
 METHODS |= techniques.methods("short", METHODS["short"], "short-")
 
-# Where a yes/no question says whom it asks about.
+# Finds the person whom a yes/no question asks about.
 OF_YES_NO = r"does (.+?) know"
-# The released script starts Python's random numbers with this.
+# The seed with which the released script starts Python's `random`.
 RELEASED_SEED = 99
 
 
@@ -54,16 +54,17 @@ def read_released(path: Path | str, seed: int = 0, *, orders_as: str = OURS) -> 
 
 
 def compose(sets: Iterable[Mapping], seed: int = 0, *, orders_as: str = OURS) -> pd.DataFrame:
-    """The items of question sets in the released format, one row a question; the two options of a
-    choice are shuffled by `seed` and the item's id, of ours so that half have the right one first.
-    With `orders_as` "release", they stand as the released code draws them (`released_orders`).
+    """The items of question sets in the released format, one row per question. The two options of
+    a belief choice are shuffled by `seed` and the item's id; in our sets, half of them have the
+    right option first. With `orders_as` "release", they are ordered as by the released code
+    (`released_orders`). Errors: `InputError` if there are no sets.
 
     Beyond the columns of every items table: `full_story` (`story` is the short context),
-    `wrong_answer` (for beliefs in the inaccessible scenario the omniscient one), `aware`, `unaware`
-    and `characters` (names, for lists), `part_id`, `conversation_id`, `scenario` and
-    `full_scenario` (by context), `set_scenario` (of its beliefs), `tom_order`, `character` (whom
-    the question is about, in lower case), `long_only` (unaware, and not in the short context),
-    `fact_question`, `fact_answer`.
+    `wrong_answer` (the omniscient one for beliefs in the inaccessible scenario), `aware`, `unaware`
+    and `characters` (names, for lists), `part_id`, `conversation_id`, `scenario` (of the short
+    context) and `full_scenario` (of the full one), `set_scenario` (of the set's beliefs),
+    `tom_order`, `character` (whom the question is about, in lower case), `long_only` (that person
+    does not know and does not speak in the short context), `fact_question`, `fact_answer`.
     """
     demand_orders(orders_as)
     rows = []
@@ -81,8 +82,8 @@ def compose(sets: Iterable[Mapping], seed: int = 0, *, orders_as: str = OURS) ->
 def released_orders(items: pd.DataFrame) -> list[list[str]]:
     """The options of each item as the released `eval_fantom.py` orders them.
 
-    It seeds Python's `random` once. Then, question set by question set in the order of the file, it
-    draws for each belief question whether the right option stands last. Nothing else draws.
+    That script seeds Python's `random` once. Then, in the order of the file, it draws for each
+    belief question whether the right option comes last. Nothing else draws random numbers.
     """
     draws = random.Random(RELEASED_SEED)
     orders = []
@@ -97,8 +98,8 @@ def released_orders(items: pd.DataFrame) -> list[list[str]]:
 
 
 def _questions(record: Mapping) -> Iterator[tuple[str, Mapping, dict]]:
-    """The questions of a set: type, and where there are several, number; the question; and what
-    its kind adds to the item or changes there.
+    """Yields for each question of a set its name (the type, with a number if there are several, as
+    in "belief_dist:0"), its record, and the item's columns that depend on its type.
     """
     yield "fact", record["factQA"], {}
     for n, belief in enumerate(record["beliefQAs"]):
@@ -132,7 +133,7 @@ def _questions(record: Mapping) -> Iterator[tuple[str, Mapping, dict]]:
 
 
 def _list_fields(people: Mapping, names: Sequence[str]) -> dict:
-    """What a list question adds to its item. names: of whom there is a yes/no question."""
+    """The item's columns for a list question. names: the people with a yes/no question."""
     aware = people["correct_answer"]
     unaware = people["wrong_answer"]
     scenario = people["missed_info_accessibility"]
@@ -149,7 +150,7 @@ def _list_fields(people: Mapping, names: Sequence[str]) -> dict:
 
 
 def _name(pattern: str, question: str) -> str:
-    """Whose mind a question asks about, read off its words as the release does; "" if nobody's."""
+    """The person whose mind a question asks about, found by `pattern` as in the release, or ""."""
     match = re.search(pattern, question.lower())
     return match[1] if match else ""
 
@@ -191,8 +192,8 @@ def _item(record: Mapping, name: str, question: Mapping, fields: dict, seed: int
 
 
 def _options(item: Mapping, seed: int) -> list[str]:
-    """The options in an order by chance; of ours, turned in every other part, so that half have the
-    right one first.
+    """The two options in random order. In our sets, the order alternates between the parts of a
+    conversation, so that half of them have the right option first.
     """
     options = [item["answer"], item["wrong_answer"]]
     if item["source"] != "authored":
@@ -211,14 +212,18 @@ def is_yn(kind: str) -> bool:
 
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
-    """The items that a method is asked: with the short context, none about people not in it."""
+    """The items that a method is asked. Methods that show the short context get no questions about
+    people who do not speak in it; likelihood methods get only choices and yes/no questions.
+    """
     if method.endswith(LIKELIHOOD):
         items = items[items["question_type"].str.endswith(("_choice", "_yn"))]
     return items if METHODS[method].context == "full" else items[~items["long_only"].astype(bool)]
 
 
 def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:
-    """The chat message for one item, laid out as in the release."""
+    """The chat message for one item, laid out as in the release. replaced: as for `prompts.load`.
+    Errors: `InputError` if the method needs `item["reasoning"]` and there is none.
+    """
     how = METHODS[method]
     kind = item["question_type"]
     if isinstance(how, techniques.TwoStep):
@@ -242,7 +247,7 @@ def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = No
 
 
 def _asks(item: Mapping) -> str:
-    """The question, with what it is about where its words do not say that."""
+    """The question, after the fact or fact question that it refers to, if it is on who knows."""
     question = f"Question: {item['question']}"
     if item["question_type"].startswith("answerability"):
         return f"Target: {item['fact_question']}\n{question}"
@@ -252,7 +257,7 @@ def _asks(item: Mapping) -> str:
 
 
 def shared_prefix(item: Mapping, method: str) -> str:
-    """The conversation, with which all questions about it begin."""
+    """The conversation, with which the prompts of all questions about it begin."""
     how = METHODS[method]
     if isinstance(how, techniques.TwoStep):
         return how.shared_prefix(shared_prefix, item)
@@ -260,12 +265,12 @@ def shared_prefix(item: Mapping, method: str) -> str:
 
 
 def in_words(item: Mapping) -> dict[str, str]:
-    """What an item asks, as `question`: of who knows, its prompt alone says about what."""
+    """The whole `question` of an item on who knows, as its prompt shows it; {} for other items."""
     return {"question": _asks(item)} if item["question_type"].endswith(("_list", "_yn")) else {}
 
 
 def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
-    """What the baselines answer: `gold`, `omniscient` (as if nobody missed anything), `random`."""
+    """The baselines' answers: `gold`, `omniscient` (as if nobody missed anything) and `random`."""
     draw = random.Random(f"random/{seed}/{method}/{item['item_id']}")
     answers = {"gold": item["answer"]}
     if is_list(item["question_type"]):
@@ -283,7 +288,7 @@ def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
 
 
 def reply(item: Mapping, answer: str) -> str:
-    """An answer in a model's words: a choice by its letter, a list without names as "Nobody"."""
+    """An answer as a model would give it: an option as its letter, an empty list as "Nobody"."""
     if item["question_type"] == "belief_choice":
         return f"({key_of(item, answer, KEYS)})"
     return answer or "Nobody"

@@ -4,18 +4,18 @@ import re
 from collections.abc import Iterable
 from itertools import chain
 
-Line = tuple[str, str]  # speaker, what they say
+Line = tuple[str, str]  # the speaker and what they say
 
-# A name is up to three words that do not begin as a sentence in small letters would.
+# A name is up to three words, the first of which begins with a letter that is not a-z.
 _NAME = re.compile(r"(?![a-z])[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}")
 _TURN = re.compile(r"([^:]+?) ?: *(\S.*)")
-# What stands between the names of several people who say one thing.
+# Separates the names of several people who speak together.
 _JOINT = re.compile(r",? (?:and|&) | ?& ?|, ?")
 
 
 def turns(context: str) -> list[tuple[tuple[str, ...], str]]:
-    """Who says what, line by line; a line that is no "Name: text" is left out. A turn has several
-    speakers where the release joins them: "A & B: text", "A, B, and C: text".
+    """The turns of a conversation, each as (speakers, text); a line that is no "Name: text" is left
+    out. A turn has several speakers if the release joins them: "A & B: text", "A, B, and C: text".
     """
     lines = []
     for line in context.splitlines():
@@ -29,7 +29,7 @@ def turns(context: str) -> list[tuple[tuple[str, ...], str]]:
 
 
 def speakers(context: str) -> list[str]:
-    """Who speaks, alone or with others, in the order in which they first do."""
+    """The names of all who speak, alone or with others, in the order in which they first do."""
     names = chain.from_iterable(names for names, _ in turns(context))
     return list(dict.fromkeys(names))
 
@@ -40,5 +40,5 @@ def written(lines: Iterable[Line]) -> str:
 
 
 def folded(text: str) -> str:
-    """A text for comparison: case and spacing do not tell two apart."""
+    """A text in a form for comparison, without differences in case and spacing."""
     return " ".join(text.casefold().split())

@@ -1,7 +1,7 @@
 """FANToM's quality control: rule filters, the mentalizing criterion, flags (Sec. 2.2, 3.4, 3.5).
 
-Rules read records (`sets`) and report; none changes one. In the paper three people looked at each
-conversation and one at the answers; what people say of these sets is read from a file of flags.
+Rules read records (see `sets`) and report faults; they change nothing. In the paper, three people
+looked at each conversation and one at the answers. Here people's verdicts come from a flags file.
 """
 
 import re
@@ -23,12 +23,13 @@ RULES = _WORDS["rules"]
 KINDS = _WORDS["kinds"]
 STOP_WORDS = set(_WORDS["stop_words"].split())
 ANSWERS = {"right_overlap": "correct_answer", "wrong_overlap": "wrong_answer"}
-Faults = Iterator[tuple[str, str]]  # a rule and what is at fault
+Faults = Iterator[tuple[str, str]]  # the name of a rule, and what breaks it
 
 
 def faults(sets: Sequence[Mapping]) -> pd.DataFrame:
-    """Every fault of every set (`COLUMNS`): one of `RULES`, and what was found. A fault drops its
-    set, unless that is released: without some of those it would be another benchmark.
+    """Every fault of every set, with `COLUMNS`: `rule` is one of `RULES`, and `found` says what
+    breaks it. A fault drops its set unless the set is released: without some of the released sets
+    it would be another benchmark.
     """
     rows = []
     for record in sets:
@@ -39,7 +40,9 @@ def faults(sets: Sequence[Mapping]) -> pd.DataFrame:
 
 
 def text_faults(record: Mapping) -> Faults:
-    """Lines that are no turns or stand twice, and a short context that is no part of the full."""
+    """Faults of the text: lines that are no turn or repeat the line before, and a short context
+    that is no part of the full one.
+    """
     full = _lines(record["full_context"])
     for line in full:
         if not turns(line):
@@ -57,8 +60,8 @@ def _lines(context: str) -> list[str]:
 
 
 def contradictions(record: Mapping) -> Faults:
-    """Two answers that are one, and lists of who knows that contradict themselves or the yes/no
-    questions.
+    """Faults of the answers: beliefs whose two answers are the same, and lists of who knows that
+    contradict themselves or the yes/no questions.
     """
     for belief in record["beliefQAs"]:
         if folded(belief["correct_answer"]) == folded(belief["wrong_answer"]):
@@ -77,11 +80,12 @@ def contradictions(record: Mapping) -> Faults:
 
 
 def overlap(sets: Sequence[Mapping]) -> pd.DataFrame:
-    """The mentalizing criterion of Sec. 2.2, one row a belief question, with its own fields.
+    """The mentalizing criterion of Sec. 2.2: one row per belief question, with `set_id`, the
+    question's own fields, `scenario`, `right_overlap`, `wrong_overlap` and `meets`.
 
-    An overlap is the share of an answer's content words (no `STOP_WORDS`, no names) that stand in
-    the short context, 0 for an answer without any. meets: whether the wrong answer's is the
-    greater, so that matching words would mislead; missing in the accessible scenario.
+    An overlap is the share of an answer's content words (no `STOP_WORDS`, no names) that the short
+    context contains, or 0 for an answer without content words. meets: whether the wrong answer has
+    the greater overlap, so that matching words misleads; missing in the accessible scenario.
     """
     rows = []
     for record in sets:
@@ -99,13 +103,13 @@ def overlap(sets: Sequence[Mapping]) -> pd.DataFrame:
 
 
 def _words(text: str) -> list[str]:
-    """Lower-case words without punctuation; "Linda's" is "linda"."""
+    """The words of a text in lower case, without punctuation; "Linda's" becomes "linda"."""
     return re.findall(r"[^\W_]+(?:['’][^\W_]+)*", re.sub(r"['’]s\b", "", text.lower()))
 
 
 def flags_form(known_set_ids: Collection[str] | None = None) -> pa.DataFrameSchema:
-    """The schema of a file of flags, a row a verdict: `yes` says that there is such a fault
-    (`KINDS`). known_set_ids: ids that may stand in it; any without.
+    """The schema of a file of flags, one row per verdict: "yes" says that the set has a fault of
+    that kind (`KINDS`). known_set_ids: the ids that the file may contain; None allows any.
     """
     return pa.DataFrameSchema(
         {
@@ -121,8 +125,9 @@ def flags_form(known_set_ids: Collection[str] | None = None) -> pa.DataFrameSche
 
 
 def flagged(sets: Sequence[Mapping], flags: pd.DataFrame) -> pd.DataFrame:
-    """People's votes on every set and kind that has any: columns of `faults`, `yes` and `people`.
-    More than half of those who judged it drop a set, unless it is released; models never count.
+    """People's votes on each set and kind of fault that was judged: the columns of `faults`, `yes`
+    (how many see the fault) and `people` (how many judged). A set is dropped if more than half of
+    them see the fault, unless it is released. Verdicts by models do not count.
     """
     sources = {record["set_id"]: source_of(record) for record in sets}
     by_people = flags[flags["annotator_type"] == "human"].rename(columns={"kind": "rule"})

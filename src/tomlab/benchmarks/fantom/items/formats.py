@@ -1,4 +1,7 @@
-"""What a model writes for FANToM, read back strictly: utterances, questions, answers (App. A)."""
+"""Strict parsers of what a model writes for FANToM: utterances, questions, answers (App. A).
+
+Each takes the model's text and its draft, and returns an `Unparsed` with the reason if it fails.
+"""
 
 import re
 
@@ -8,12 +11,12 @@ from tomlab.records.files import yaml_beside
 from tomlab.scoring.answers import unanswered
 
 QUESTIONS = 3  # about each piece of missed information, App. A.2
-MIN_LINES = 4  # of a segment; the paper gives no number
-# In how many lines those who leave may still speak: "I have to go." "Bye!" "See you." (Table 6).
+MIN_LINES = 4  # in a segment; the paper gives no number
+# Those who leave may speak only in this many first lines: "I have to go." "Bye!" (Table 6).
 FAREWELL = 3
-# Words by which answers are sorted.
+# The words, as regular expressions, that the parsers below look for.
 _WORDS = {name: "|".join(words) for name, words in yaml_beside(__file__).items()}
-# What may stand before a question: a bullet, a number, "Question:", "Q2.".
+# What may come before a question: a bullet, a number, "Question:", "Q2.".
 _ITEM = re.compile(r"(?i)[\W_]*(?:(?:q|question)?[ *]?\d?\d?[.):])?[\W_]*")
 _LABEL = re.compile(r"(?i)\A[\s*]*answer[\s*]*:[\s*]*")
 _NOTHING = re.compile(r"(?i)\W*(nothing|none|no (new )?information)\b")
@@ -22,11 +25,12 @@ _BELIEF = re.compile(rf"(?i)\b({_WORDS['belief']})")
 
 
 def parse_segment(text: str, talk: Draft) -> dict | Unparsed:
-    """The `segments` of a conversation with one more, and this as `heard` without the goodbye.
+    """`segments` and `heard` of a conversation, each with one more segment; in `heard`, it lacks
+    the goodbye, which ends with the last line of the person who leaves.
 
-    Reading stops at the first line by anybody whom the outline does not have. Those who leave do
-    not count for `MIN_LINES`, and may speak in the first `FAREWELL` lines only. Everybody present
-    has to speak, or the conversation would not show that they are there.
+    Reading stops at the first line by anybody who is not in the outline. The goodbye does not count
+    for `MIN_LINES` and has at most `FAREWELL` lines. Everybody present has to speak, or the
+    conversation would not show that they are there.
     """
     lines = []
     for speaker, utterance in labelled_lines(text, talk["characters"], talk["prompt"]):
@@ -34,7 +38,7 @@ def parse_segment(text: str, talk: Draft) -> dict | Unparsed:
             break
         lines.append((speaker, " ".join(utterance.split())))
     present = set(talk["present"])
-    goodbye = 0  # how many lines there are until the one who leaves has spoken last
+    goodbye = 0  # the number of the last line by somebody who is not present
     for number, (speaker, _) in enumerate(lines, start=1):
         if speaker not in present:
             goodbye = number
@@ -46,7 +50,7 @@ def parse_segment(text: str, talk: Draft) -> dict | Unparsed:
 
 def _fault_of_segment(lines: list[Line], goodbye: int, talk: Draft) -> str:
     speakers = [speaker for speaker, _ in lines]
-    person = talk.get("person")  # who leaves or joins, nobody at the beginning
+    person = talk.get("person")  # who leaves or joins; None in the first segment
     if lines and person:
         announced = re.search(rf"(?i)\b({_WORDS[talk['kind']]})\b", lines[0][1])
         if speakers[0] != person or not announced:
@@ -61,20 +65,20 @@ def _fault_of_segment(lines: list[Line], goodbye: int, talk: Draft) -> str:
 
 
 def parse_summary(text: str, _: Draft) -> str:
-    """The whole answer, as a summary of what was missed."""
+    """The whole answer as the summary of what PersonX missed, unless it refuses or says nothing."""
     if unanswered(text, "", False) == "refused":
         return Unparsed("no summary")
     return Unparsed("nothing was missed") if _NOTHING.match(text) else text
 
 
 def _questions(text: str) -> list[str]:
-    """The lines that end as a question, without a number before and quotes around them."""
+    """The lines that end with a question mark, without leading numbers and surrounding quotes."""
     lines = [" ".join(line.split()).strip('*_"“”') for line in text.split("\n")]
     return [_ITEM.sub("", line, count=1) for line in lines if line.endswith("?")]
 
 
 def parse_questions(text: str, _: Draft) -> list[str] | Unparsed:
-    """The fact questions, `QUESTIONS` of them and none yes-or-no."""
+    """The fact questions: exactly `QUESTIONS` different ones, none of them a yes-no question."""
     questions = _questions(text)
     if len(questions) < QUESTIONS:
         return Unparsed("fewer than three questions")
@@ -88,14 +92,14 @@ def parse_questions(text: str, _: Draft) -> list[str] | Unparsed:
 
 
 def parse_answer(text: str, _: Draft) -> str:
-    """An answer in free text: the first paragraph."""
+    """The first paragraph of an answer in free text."""
     paragraph = re.split(r"\n\s*\n", _LABEL.sub("", text))[0]
     answer = " ".join(paragraph.split()).strip("* ")
     return answer if re.search(r"\w", answer) else Unparsed("no answer")
 
 
 def parse_belief_question(text: str, draft: Draft) -> str:
-    """A question about what the believer and PersonX believe: the first line that is one."""
+    """The first question in the text, which must name believer and PersonX and ask for a belief."""
     questions = _questions(text)
     if not questions:
         return Unparsed("no question")
@@ -105,7 +109,7 @@ def parse_belief_question(text: str, draft: Draft) -> str:
 
 
 def names_person(text: str, name: str) -> bool:
-    """Whether `name` stands in a text as a word of its own."""
+    """Whether a text contains `name` as a whole word."""
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 

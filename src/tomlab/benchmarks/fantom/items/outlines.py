@@ -1,4 +1,4 @@
-"""Outlines of FANToM conversations that a model is to write: who is there when (App. A.1)."""
+"""Outlines of FANToM conversations that a model is to write: who is present when (App. A.1)."""
 
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -11,7 +11,7 @@ from tomlab.records import files
 
 
 class _Change(NamedTuple):
-    """Who leaves or joins at the beginning of a segment. reason: why they leave, or were away."""
+    """A person leaves or joins as a segment begins. reason: why they leave, or were away."""
 
     kind: Literal["leave", "join"]
     name: str
@@ -19,7 +19,9 @@ class _Change(NamedTuple):
 
 
 class Outline(params.Section):
-    """What a model is to write, one segment a subtopic, with a change before each later one."""
+    """A conversation to write: a segment for each subtopic, and a change before all but the first.
+    start: the people present in the first segment.
+    """
 
     topic: str
     subtopics: list[str]
@@ -28,8 +30,8 @@ class Outline(params.Section):
 
 
 def read_outlines(path: Path | str, n: int) -> list[list[dict]]:
-    """The first `n` outlines of a YAML file, each as its `segments`. Errors: `InputError` with what
-    is malformed, with who leaves while away or joins while there, and if there are fewer.
+    """The first `n` outlines of a YAML file, each as its `segments`. Errors: `InputError` if the
+    file is malformed or has fewer outlines, or if a person leaves while away or joins while there.
     """
     content = params.parsed(files.read_text(path), path)
     outlines = params.checked(TypeAdapter(list[Outline]).validate_python, content, str(path))
@@ -44,9 +46,10 @@ def read_outlines(path: Path | str, n: int) -> list[list[dict]]:
 
 
 def segments(outline: Outline, where: str = "outline") -> list[dict]:
-    """What fills the prompt for each segment: `kind` (conversation, leave or join), `topic`,
-    `subtopic`, `first`, `names`, and of a change `person` and `reason`; `present`: who is there all
-    through it, without the one who leaves as it begins.
+    """The fields that fill the prompt for each segment: `kind` (conversation, leave or join),
+    `topic`, `subtopic`, `first` (the first of those present before), `names`, for a change also
+    `person` and `reason`, and `present`: who is there throughout, so not who leaves as it begins.
+    Errors: `InputError` for a change too many or too few, or one at the wrong time.
     """
     n = len(outline.subtopics) - 1
     if len(outline.changes) != n:

@@ -1,9 +1,9 @@
-"""FANToM's question sets: the released record and its file, a JSON list of them (Sec. 3).
+"""FANToM's question sets: the format of the released file, a JSON list of records (Sec. 3).
 
 A record is one question set: a fact that was told while somebody was away, and the questions about
-it. `set_id` says conversation, part and set ("12-0-1").
+it. `set_id` joins conversation, part and set ("12-0-1").
 """
-# ruff: noqa: N815 (fields are called as in the release)
+# ruff: noqa: N815 (fields have the names of the release)
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,7 +28,7 @@ Scenario = Literal["inaccessible", "accessible"]
 
 
 class _Record(pydantic.BaseModel, extra="allow", strict=True):
-    """Keys that are not named are allowed and kept."""
+    """A part of the released format; keys that it does not list are allowed and kept."""
 
 
 class FactQuestion(_Record):
@@ -38,14 +38,14 @@ class FactQuestion(_Record):
 
 
 class BeliefQuestion(FactQuestion):
-    """What somebody believes; where the information is inaccessible, the wrong is omniscient."""
+    """What somebody believes; in the inaccessible scenario, the wrong answer is omniscient."""
 
     question_type: Literal["tom:belief:inaccessible", "tom:belief:accessible"]
-    # The last, second order where nobody missed anything, is in no paper but in the release.
+    # The last is second order where nobody missed anything; the release has it, the paper does not.
     tom_type: Literal[
         "first-order", "second-order:cyclic", "second-order:acyclic", "second-order:accessible"
     ]
-    missed_info_accessibility: Scenario | None = None  # may be left out: the type says it, too
+    missed_info_accessibility: Scenario | None = None  # optional, as question_type says it, too
 
     @pydantic.model_validator(mode="after")
     def _fits_type(self) -> Self:
@@ -57,7 +57,7 @@ class BeliefQuestion(FactQuestion):
 
 
 class ListQuestion(_Record):
-    """Who knows: the names that are aware (right) and those that are not (wrong)."""
+    """Who knows: the names of those who know (right answer) and of those who do not (wrong)."""
 
     question: Text
     correct_answer: list[Text]
@@ -66,7 +66,7 @@ class ListQuestion(_Record):
 
 
 class BinaryQuestion(_Record):
-    """Whether one person knows. "no:long": no, and the short context is without them."""
+    """Whether one person knows. "no:long": no, and the person is not in the short context."""
 
     question: Text
     correct_answer: Literal["yes", "no", "no:long"]
@@ -77,7 +77,7 @@ BinaryQuestions = Annotated[list[BinaryQuestion], pydantic.Field(min_length=1)]
 
 
 class Event(_Record):
-    """Somebody comes or goes in a turn; whoever leaves does so after it."""
+    """Somebody comes or goes in a turn; a person who leaves does so after it."""
 
     turn: int
     event: Literal["leaves", "returns", "joins"]
@@ -85,10 +85,11 @@ class Event(_Record):
 
 
 class Story(_Record):
-    """How the conversation of a set of ours goes: see `attendance`. Turns are numbers from 1.
+    """What happens in the conversation of one of our sets (see `attendance`). Turns count from 1.
 
     start, end: the first and the last turn of the short context; told: the turns that tell the
-    fact; there: who is there at first; about: what the fact is about; claim: what it says.
+    fact; there: who is present at first; about: the fact's topic; claim: what the fact says;
+    owner: the person whose second-order belief counts as cyclic.
     """
 
     author: Text
@@ -119,9 +120,9 @@ class QuestionSet(_Record):
 
 
 def read_sets(path: Path | str) -> list[dict]:
-    """The records of a JSON file in the released format, ours, the release or a user's, as they
-    stand there. Errors: `InputError` with file, record, set_id and field of everything at fault,
-    and of everything that differs from what a record beside the set says.
+    """The unchanged records of a JSON file in the released format, whoever wrote it. Errors:
+    `InputError` that names file, record, set_id and field of all faults or, if there are none, of
+    all conflicts between a set and its own `record` field (see `attendance.disputes`).
     """
     text = files.read_text(path)
     try:
@@ -142,10 +143,12 @@ def read_sets(path: Path | str) -> list[dict]:
 
 
 def source_of(record: Mapping) -> str:
-    """Who wrote a record: its `source`, else the release, whose records do not say."""
+    """Who wrote a record: its `source` or, as released records have none, the release."""
     return record.get("source") or RELEASED_SOURCE
 
 
 def scenario_of(belief: Mapping) -> str:
-    """Whether PersonX missed what a belief question is about, as its type says."""
+    """A belief question's scenario, from its type: "inaccessible" (PersonX missed the information)
+    or "accessible".
+    """
     return belief["question_type"].removeprefix("tom:belief:")

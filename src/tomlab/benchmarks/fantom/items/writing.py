@@ -1,9 +1,9 @@
-"""FANToM question sets by language model: conversations, facts, beliefs (Sec. 3, App. A.1-A.3).
+"""Question sets written by a language model: conversations, facts, beliefs (Sec. 3, App. A.1-A.3).
 
-`writing.yaml` has the steps. Two departures from the paper: what PersonX missed is read off the
-segment before PersonX joins, not off a longer absence, since only of one segment the outline tells
-who heard all of it; and answers about beliefs answer the belief question, where App. A.3 prints the
-fact question.
+`writing.yaml` lists the steps. There are two departures from the paper. What PersonX missed is
+taken from the one segment before PersonX joins, even after a longer absence, since the outline
+tells only for single segments who heard all of it. And answers about beliefs answer the belief
+question, where App. A.3 prints the fact question.
 """
 
 from collections.abc import Sequence
@@ -14,14 +14,16 @@ from tomlab.benchmarks.fantom.items.contexts import folded, written
 from tomlab.benchmarks.fantom.items.formats import PARSERS, names_person
 from tomlab.benchmarks.writing import Draft, Writer, steps
 
-FIRST_NUMBER = 1001  # of a conversation; those of files count from 0 or 1
+FIRST_NUMBER = 1001  # of the first conversation; those in files start from 0 or 1
 STEPS = steps(__file__, PARSERS)
 
 
 async def converse(
     writer: Writer, outlines: Sequence[Sequence[Draft]], start: int = FIRST_NUMBER
 ) -> list[Draft]:
-    """The conversations of outlines, numbered from `start`, up to what could not be read."""
+    """One conversation for each outline, numbered from `start`. A conversation ends early, before
+    the first segment that could not be read.
+    """
     talks: dict[int, Draft] = {}
     for number, plan in enumerate(outlines, start):
         characters = dict.fromkeys(chain(*(segment["present"] for segment in plan)))
@@ -44,11 +46,13 @@ async def converse(
 
 
 def parts(conversations: Sequence[Draft]) -> list[Draft]:
-    """The parts that were written, one for each who joins, of conversations that broke off too.
+    """The parts of the conversations, one for each person who joins, even if the conversation ended
+    early.
 
-    person: PersonX, who joins with the segment `current` and missed the segment `previous`, taken
-    without the goodbye of one who left as it began; aware: who was there for all of that; short:
-    from the segment with which PersonX left, or the one before they joined, to `current`.
+    person: PersonX, who joins as the segment `current` begins and missed the segment `previous`,
+    which is given without the goodbye of anybody who left as it began; aware: who was there for all
+    of `previous`; short: the segments up to `current`, beginning with the one with which PersonX
+    left or, if they were never there, with `previous`.
     """
     drafts = []
     for talk in conversations:
@@ -72,16 +76,17 @@ def parts(conversations: Sequence[Draft]) -> list[Draft]:
 
 
 def beliefs(facts: Sequence[Draft]) -> list[Draft]:
-    """The beliefs to ask about for each fact with two different answers: one of the first order, up
-    to two of the second.
+    """The beliefs to ask about for each fact with two different answers: one of the first order and
+    up to two of the second.
 
-    Second order is for people who heard the fact and see PersonX join, the first of them whom the
-    fact question names (cyclic), and the first whom it does not, if it names others (acyclic).
+    Second-order beliefs are those of people who heard the fact and see PersonX join: the first of
+    them whom the fact question names (cyclic) and, if it names anybody but PersonX, the first of
+    them whom it does not name (acyclic).
     """
     drafts = []
     for fact in facts:
         if folded(fact["full"]) == folded(fact["limited"]):
-            continue  # there is no asymmetry
+            continue  # PersonX missed nothing that changes the answer
         person = fact["person"]
         owner = f"{person}'s"
         drafts.append(fact | {"tom_type": "first-order", "believer": person, "whose": owner})
@@ -92,7 +97,7 @@ def beliefs(facts: Sequence[Draft]) -> list[Draft]:
 
 
 def _second_order_believers(fact: Draft) -> list[tuple[str, str]]:
-    """The orders of belief to ask about, each with who has it."""
+    """The second-order beliefs to ask about, each as its `tom_type` and the believer's name."""
     people = [name for name in fact["characters"] if name != fact["person"]]
     mentioned = [name for name in people if names_person(fact["fact_question"], name)]
     if not mentioned:
@@ -108,8 +113,9 @@ def _second_order_believers(fact: Draft) -> list[tuple[str, str]]:
 
 
 def records(beliefs: Sequence[Draft]) -> list[dict]:
-    """The question sets, in the released format, of all facts on which there is a belief with both
-    answers. Aware is who was there for what PersonX missed, unaware all others who speak.
+    """The question sets, in the released format, of all facts with at least one of `beliefs`, which
+    must have both answers. Those who were there for what PersonX missed count as aware, all others
+    who speak as unaware.
     """
     sets = []
     for set_id, drafts in groupby(beliefs, "{0[conversation]}-{0[part]}-{0[facts]}".format):
