@@ -12,11 +12,12 @@ from tomlab.forms.tasks import FORMS, open_sheet
 
 
 class Form(anywidget.AnyWidget):
-    """A sheet's questions, one after the other; every answer goes into the file that `params.yaml`
-    names. results: the folder that the stages wrote.
+    """A widget that asks the questions of a sheet one by one. Every answer is saved in the file
+    that `params.yaml` names. results: the folder that the stages wrote.
 
-    Messages of the view: {what, who} to begin, {turn, answer} or {turn, step} to the question that
-    has the number `turn`, so that a key struck twice answers no question that nobody has read.
+    `form.js` sends {what, who} to begin (the form and the person's name), then {turn, answer} or
+    {turn, step}. A message counts only if its `turn` is the current one. So a key that is struck
+    twice does not answer the next question before anybody has read it.
     """
 
     _esm = Path(__file__).with_name("form.js")
@@ -31,6 +32,7 @@ class Form(anywidget.AnyWidget):
         self.on_msg(lambda _, message, __: self._take(message))
 
     def _take(self, message: dict[str, Any]) -> None:
+        """Act on a message of `form.js`, then show the next question, or what was wrong."""
         fault = ""
         try:
             if "who" in message:
@@ -49,7 +51,10 @@ class Form(anywidget.AnyWidget):
 
 
 def asked_of(sheet: Sheet) -> dict[str, Any]:
-    """The open question of a sheet for the view; `choices` by the key of each."""
+    """The current question of a sheet, as `form.js` shows it: `done` and `all` (how many questions
+    are answered, and how many there are), `ask`, `shown`, `choices` (by the key to press) and
+    `chosen` (the answer so far).
+    """
     is_answered = sheet.rows[sheet.answer_columns].ne("")
     n_answered = int(is_answered.to_numpy().sum())
     progress = {"done": n_answered, "all": len(sheet.questions)}

@@ -1,4 +1,7 @@
-"""One person's answers in a CSV that filtering and calibration read; each is saved at once."""
+"""One person's answers in a CSV file, which filtering and calibration read.
+
+Each answer is saved at once.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,15 +16,16 @@ from tomlab.records import files
 
 
 class Sheet:
-    """What a person answers to tasks, in the file of a form.
+    """The answers of one person to the tasks of a form, kept in the form's file.
 
-    schema: of the file. tasks: a row for each thing to judge; its columns that the schema has go
-    into the file, and a column `choices` lists what may be answered where the schema does not.
-    who: the person's name. form: an entry of `tasks.yaml`.
+    schema: that of the file. tasks: one row for each thing to judge. Those of its columns that are
+    in the schema go into the file; a column `choices`, if there is one, lists the answers allowed
+    in each row, otherwise the schema does. who: the person's name. form: an entry of `tasks.yaml`.
 
-    Attributes: `rows`, as they go into the file; `questions`, the row and the column of each; `at`,
-    the place of the question that is asked, None after the last. Errors: `InputError` for a file
-    that does not fit the schema.
+    Attributes: `rows`, the tasks with this person's answers; `questions`, the row and the column of
+    each question; `at`, the position in `questions` of the current one, None after the last.
+    Errors: `InputError` for a file that does not fit the schema, and for a name that is empty or
+    already that of a model in the file.
     """
 
     def __init__(
@@ -48,7 +52,7 @@ class Sheet:
         self.at = self._first_open(0)
 
     def choices(self) -> list[str]:
-        """What may be answered to the question; nothing after the last."""
+        """The answers allowed to the current question; none after the last question."""
         if self.at is None:
             return []
         row, column = self.questions[self.at]
@@ -61,7 +65,9 @@ class Sheet:
         return [str(choice) for choice in allowed]
 
     def answer(self, value: str) -> None:
-        """Save an answer and go on; the question stays where that fails (`InputError`)."""
+        """Save an answer to the current question and go to the next open one. Errors: `InputError`
+        if the answer is not allowed or can't be saved; then the question stays the current one.
+        """
         choices = self.choices()
         if self.at is None or value not in choices:
             raise InputError(f"found {value!r}, expected {', '.join(choices)}")
@@ -69,20 +75,25 @@ class Sheet:
         self.at = self._first_open(self.at + 1)
 
     def move(self, step: int) -> None:
-        """Go to the question before (-1) or after (1), after the last to the first open one."""
+        """Go to the previous (-1) or next (1) question; from the last, to the first open one."""
         end = len(self.questions)
         target = (end if self.at is None else self.at) + step
         self.at = max(target, 0) if target < end else self._first_open(0)
 
     def _first_open(self, start: int) -> int | None:
-        """The first open question from a place on, then of those before it; None if none is."""
+        """The first unanswered question from `start` on, else the first before it; None if all are
+        answered.
+        """
         for place in (*range(start, len(self.questions)), *range(start)):
             if not self.rows.at[self.questions[place]]:
                 return place
         return None
 
     def _load(self) -> pd.DataFrame:
-        """Read the file and take in this person's answers; returns their rows about the tasks."""
+        """Read the file and take over this person's answers; returns the rows that hold them.
+
+        All other rows of the file go to `other_rows`, so that `_save` can keep them.
+        """
         files.read_form(self.path, self.schema)
         (_, header), *lines = files.csv_rows(self.path)
         table = pd.DataFrame([cells for _, cells in lines], columns=header, dtype=str)
@@ -96,7 +107,7 @@ class Sheet:
             how="left",
             suffixes=("", "_in_file"),
         )
-        # An answer to what read otherwise, such as in a former run, is none to this.
+        # An answer does not count if the task had another text then, such as in an earlier run.
         is_same = merged["line"].notna()
         for name in set(self.task_columns) - set(self.key):
             is_same &= merged[name].eq(merged[f"{name}_in_file"])
@@ -107,12 +118,12 @@ class Sheet:
         return table.loc[lines_of_tasks]
 
     def _numbered(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """The rows with their number `nth` among those of the same key."""
+        """The rows with a column `nth`: the row's number, from 0, among those with the same key."""
         return rows.assign(nth=rows.groupby(self.key, sort=False).cumcount())
 
     def _save(self, row: int, column: str, value: str) -> None:
-        """Write the file with one answer changed, beside all that was written there meanwhile."""
-        # The lock lies outside of `forms`, which git keeps.
+        """Write the file with one answer changed; keep what others have written to it meanwhile."""
+        # The lock file lies outside the folder `forms`, which is under version control.
         with FileLock(writable(RESPONSE_STORE.with_name("forms.lock")), timeout=10):
             if not self.path.exists() or self.path.read_bytes() != self.content:
                 self._load()
@@ -134,8 +145,9 @@ class Sheet:
 
 
 def _questions_of(tasks: pd.DataFrame, form: Mapping) -> tuple[pd.DataFrame, list[str]]:
-    """The rows that hold answers to tasks, and the columns of answers: one for each question, or
-    a single one and a row for each question.
+    """The rows that hold the answers to tasks, and the names of the answer columns. There is one
+    row a task with a column for each question or, if the form has `by`, one row for each task and
+    question with a single column.
     """
     rows = tasks.reset_index(drop=True)
     if "by" not in form:

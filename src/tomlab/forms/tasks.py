@@ -1,7 +1,7 @@
-"""What people are asked: for each form its file, schema and tasks (`tasks.yaml`).
+"""What people are asked: the file, schema and tasks of each form (`tasks.yaml`).
 
-Tasks are a table with a row for each thing to judge. Its column `shown` has what people see, pairs
-of a heading and a text; `choices`, where it is there, what they may answer.
+Tasks are a table with one row for each thing to judge. Its column `shown` has what people see, as
+pairs of a heading and a text. A column `choices`, if there is one, has the answers allowed.
 """
 
 from pathlib import Path
@@ -18,13 +18,17 @@ from tomlab.errors import InputError
 from tomlab.forms.sheet import Sheet
 from tomlab.records import files
 
-# Rows that a row may match, each with a key; people never needed more than three (App. B.4).
+# The most matching rows that a person can enter, since a number is one key to press. People never
+# needed more than three (App. B.4).
 MOST_MATCHES = 9
 FORMS: dict[str, dict[str, Any]] = files.yaml_beside(__file__)
 
 
 def open_sheet(name: str, who: str, results: Path | str) -> Sheet:
-    """The answers of a person to a form. results: the folder that the stages wrote."""
+    """The sheet of a person's answers to a form. name: the form's, in `tasks.yaml`; who: the
+    person's name; results: the folder that the stages wrote. Errors: `InputError` if the stages
+    have not written the form's source, or if it holds nothing to judge.
+    """
     form = FORMS[name]
     source = Path(results) / form["from"]
     path = paths.there(source)
@@ -37,7 +41,7 @@ def open_sheet(name: str, who: str, results: Path | str) -> Sheet:
 
 
 def place(form: dict[str, Any]) -> tuple[Path, pa.DataFrameSchema]:
-    """The file of a form, which params.yaml names, and its schema."""
+    """The path of a form's file, which params.yaml names, and the schema of that file."""
     path: Any = params.load()
     try:
         for key in form["file"].split("."):
@@ -51,7 +55,9 @@ def place(form: dict[str, Any]) -> tuple[Path, pa.DataFrameSchema]:
 
 
 def table(path: Path, form: dict[str, Any]) -> pd.DataFrame:
-    """The rows of a table that a stage wrote, under the headings that the form gives columns."""
+    """Tasks from a table that a stage wrote: its rows, with the columns that the form shows under
+    the form's headings. If the form names a status, only rows with this status.
+    """
     is_csv = path.suffix == ".csv"
     rows = files.read_form(path, pa.DataFrameSchema()) if is_csv else pd.read_parquet(path)
     if "status" in form:
@@ -65,7 +71,7 @@ def table(path: Path, form: dict[str, Any]) -> pd.DataFrame:
 
 
 def sets(path: Path, _: dict[str, Any]) -> pd.DataFrame:
-    """FANToM's question sets with their conversations."""
+    """Tasks from FANToM's question sets: each conversation with its questions and right answers."""
     rows = []
     for record in read_sets(path):
         questions = [record["factQA"], *record["beliefQAs"]]
@@ -81,7 +87,7 @@ def sets(path: Path, _: dict[str, Any]) -> pd.DataFrame:
 
 
 def beliefs(path: Path, _: dict[str, Any]) -> pd.DataFrame:
-    """OmniToM's beliefs, each with its story."""
+    """Tasks from OmniToM's records: one for each belief, with its story."""
     rows = []
     for record in read_records(path):
         story = {"story_id": str(record["story_id"])}
@@ -95,7 +101,9 @@ def beliefs(path: Path, _: dict[str, Any]) -> pd.DataFrame:
 
 
 def matches(path: Path, form: dict[str, Any]) -> pd.DataFrame:
-    """OmniToM's belief tables: each row beside the other table of its story and system."""
+    """Tasks from OmniToM's belief tables (gold and predicted): each row of one table, beside the
+    other table for the same story and system. People answer how many rows of it match.
+    """
     rows = table(path, form)
     columns = ["story_id", "system", "table"]
     tables = {key: part.to_dict("records") for key, part in rows.groupby(columns)}

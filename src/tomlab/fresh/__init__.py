@@ -1,1 +1,4 @@
-"""Fresh items: stories drawn from a seed, keys derived from their events (docs/fresh_items.md)."""
+"""Fresh items: stories drawn from a seed, with right answers derived from the stories' events.
+
+See docs/fresh_items.md.
+"""

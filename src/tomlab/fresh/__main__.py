@@ -14,13 +14,16 @@ from tomlab.fresh import sets
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line: 0 if the set is drawn or the same, 1 with a message."""
+    """Run the command line. Returns 0 if the set was drawn, or is what the seed draws; otherwise
+    prints a message and returns 1.
+    """
     parser = argparse.ArgumentParser("python -m tomlab.fresh", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     draw = commands.add_parser("draw")
     check = commands.add_parser("check")
     for command in (draw, check):
-        # The seed itself is no argument: shells keep a history, and others see running commands.
+        # The seed itself is not an argument, since shells keep a history and other users of the
+        # machine can see the arguments of running commands.
         variable = "the variable of the environment that has the seed"
         command.add_argument("--seed-env", required=True, help=variable)
     draw.add_argument("--pairs", type=int, default=200, help="pairs of stories (default: 200)")

@@ -1,4 +1,6 @@
-"""How fresh items are put to models and scored: the face that `asking.evaluation` asks by."""
+"""How models are asked fresh items and how answers are scored: the interface of a benchmark that
+`asking.evaluation` expects.
+"""
 
 from collections.abc import Mapping
 from functools import partial
@@ -18,7 +20,7 @@ KEYS = ("A", "B")
 
 
 class Method(NamedTuple):
-    """How a question is put."""
+    """How a question is asked: the names of its prompts, and the limit of the answer's length."""
 
     prompts: tuple[str, ...]
     max_tokens: int
@@ -31,7 +33,7 @@ METHODS = {
 
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
-    """The items that a method is asked: all."""
+    """The items that are asked by a method: all of them."""
     return items
 
 
@@ -47,7 +49,7 @@ def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = No
 
 
 def shared_prefix(item: Mapping, method: str) -> str:
-    """Nothing: no two stories begin alike."""
+    """The beginning that prompts share: none, since each story begins differently."""
     return ""
 
 
@@ -55,21 +57,22 @@ schema = no_schema
 
 
 def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
-    """What the baselines answer: `gold`, `omniscient` (as if all knew all) and `random`."""
+    """What the baselines answer: `gold`, `omniscient` (as if everybody knew all) and `random`."""
     chosen = baselines(item, method, seed)
     return {name: f"Answer: {key_of(item, text, KEYS)}) {text}" for name, text in chosen.items()}
 
 
 def read_answer(text: str, finish_reason: str, cot: bool) -> Reading:
-    """How one answer is read, by the rules of `scoring.options`."""
-    # "A:" may stand for "answer:", as options are shown as "A) …".
+    """Find the option that one answer names, by the rules of `scoring.options`."""
+    # Options are shown as "A) …", so an "A:" may be short for "answer:" and does not name option A.
     choose = partial(options.choose, keys="".join(KEYS), has_colon=False)
     return options.read_answer(text, finish_reason, cot, choose)
 
 
 def score(items: pd.DataFrame, responses: pd.DataFrame, *, by_text: bool = False) -> pd.DataFrame:
     """One row a response, with `outcome`, `score` (1 correct, else 0), `chosen` (the option's text)
-    and what the item asks about. Errors: those of `scoring.answers.pairs`.
+    and the item's group, source, family, order and condition. by_text: an option's text without its
+    letter counts, too. Errors: those of `scoring.answers.pairs`.
     """
     conditions = ("group_id", "source", "family", "order", "condition")
     asked_items = pairs(items, responses, METHODS)
@@ -81,5 +84,5 @@ def score(items: pd.DataFrame, responses: pd.DataFrame, *, by_text: bool = False
 
 
 def rule(item: Mapping, response: Mapping) -> str:
-    """The rule that decided a verdict, in words."""
+    """The rule by which one response was read, in words."""
     return judged(item, response, KEYS, read_answer, False, was_read(response)).rule

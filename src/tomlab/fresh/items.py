@@ -1,4 +1,4 @@
-"""The file of fresh items: JSON Lines, in which the record of each story stands beside its text."""
+"""The file of fresh items: JSON Lines that hold the text and the events of each story."""
 
 import json
 from collections.abc import Iterable
@@ -17,7 +17,9 @@ Two = Annotated[list[str], Field(min_length=2, max_length=2)]
 
 
 class Item(BaseModel):
-    """A question on one story of a pair; the columns of an items table and further ones."""
+    """A question on one of the two stories of a pair. The fields are the columns of an items table
+    and further ones.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -28,24 +30,24 @@ class Item(BaseModel):
     question_type: str  # such as "order 2"
     order: Annotated[
         int, Field(ge=0, le=4)
-    ]  # of the belief that is asked about; 0 asks for what is so
-    changes: int  # in the story
+    ]  # of the belief that is asked about; 0 asks where the thing really is
+    changes: int  # how often the thing is moved, or somebody misled about it
     hidden: bool  # whether the others do not see who comes to believe something
     way: str  # how the last change becomes known
     misled: int  # how often somebody is misled
     ending: int  # how many sentences follow the last change
-    condition: str  # true_belief or false_belief; control, where both twins have the same key
+    condition: str  # true_belief or false_belief; control for questions of order 0
     control: bool
     story: str
     question: str
     choices: Two
     answer: str
-    reality: str  # the option that fits what is so
+    reality: str  # the option that says where the thing really is
     source: str
     chain: list[str]  # whose belief is asked about: (A, B) is what A thinks that B thinks
     thing: str
-    containers: Two  # what `choices` name, in their order
-    record: Story
+    containers: Two  # those that `choices` name, in the same order
+    record: Story  # the people and events, from which the key follows
 
 
 def write_items(items: Iterable[Item], path: Path) -> None:
@@ -54,8 +56,8 @@ def write_items(items: Iterable[Item], path: Path) -> None:
 
 
 def read_items(path: Path | str) -> pd.DataFrame:
-    """The items table of a file. Errors: `InputError` with every line and field at fault, and every
-    key that does not follow from the events of its story.
+    """The items table of a file. Errors: `InputError` that lists every faulty line and field, or
+    else every key that does not follow from the events of its story.
     """
     records, problems = json_lines(read_text(path))
     problems += unfit(records, Item, "item_id", "line")
@@ -73,7 +75,7 @@ def table(items: Iterable[Item]) -> pd.DataFrame:
 
 
 def key_problems(item: Item) -> list[str]:
-    """What in an item does not follow from the events of its story, in words."""
+    """The fields of an item that do not follow from the events of its story, each in words."""
     if item.thing not in item.record.things:
         return [f"{item.item_id}, field thing: found {item.thing!r}, which is not in the record"]
     try:
@@ -99,7 +101,7 @@ def key_problems(item: Item) -> list[str]:
 
 
 def condition_of(order: int, is_true: bool) -> str:
-    """The condition of a question of this order on a belief that is true or not."""
+    """The condition of a question. is_true: whether the belief that is asked about is true."""
     if order == 0:
         return "control"
     return "true_belief" if is_true else "false_belief"

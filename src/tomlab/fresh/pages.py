@@ -1,4 +1,4 @@
-"""What the pages on fresh items do alike: they ask one model about items of their own."""
+"""What all pages on fresh items share: each asks one model about items made by that page."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,10 +19,10 @@ async def scores_of(
     seed: int,
     replaced: Mapping[str, str],
 ) -> pd.DataFrame:
-    """The scores of a model's answers to all of these items; no rows if it is asked by no method.
+    """The scores of a model's answers to all of these items; an empty table if no method applies.
 
-    What `params.yaml` says on how many groups a model is asked about is meant for the benchmarks.
-    orders, seed, replaced: as `evaluation` takes them.
+    The model's limits on groups in `params.yaml` are meant for the benchmarks and ignored here.
+    orders: as in `evaluation.plan`; seed, replaced: as in `evaluation.evaluate`.
     """
     spec = specs.model(model).model_copy(update={"groups": {}, "variants": {}})
     questions = evaluation.plan(benchmark, items, spec, methods, orders=orders)

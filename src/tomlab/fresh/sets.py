@@ -1,4 +1,6 @@
-"""Sets of fresh items: drawn from a secret seed, written with a card, checked by it."""
+"""Sets of fresh items: draws them from a secret seed, writes each with a card (its hashes), and
+checks later that the seed draws the set of a card.
+"""
 
 import json
 import random
@@ -21,7 +23,7 @@ SHORTEST = 16  # characters: a shorter seed could be guessed from its hash
 
 
 class Card(BaseModel):
-    """What is published of a set before its seed is."""
+    """The facts about a set that can be published while its seed is still secret."""
 
     version: Annotated[str, matches(VERSION, f"version {VERSION}")]
     pairs: PositiveInt
@@ -30,7 +32,9 @@ class Card(BaseModel):
 
 
 def drawn(seed: str, pairs: int) -> list[Item]:
-    """The items of so many pairs, whose orders take turns. A longer set begins with the shorter."""
+    """The items of this number of pairs. Belief orders take turns from pair to pair. With the same
+    seed, a set of more pairs begins with the items of a set of fewer.
+    """
     items = []
     for number in range(pairs):
         order = ORDERS[number % len(ORDERS)]
@@ -41,8 +45,8 @@ def drawn(seed: str, pairs: int) -> list[Item]:
 
 
 def write_set(seed: str, pairs: int, folder: Path) -> Path:
-    """Draw a set, write it and its card. Returns the card's path. Errors: `InputError` for a seed
-    that is too short, and for no pairs.
+    """Draw a set, and write it and its card. Returns the card's path. Errors: `InputError` if the
+    seed is too short or `pairs` is below 1.
     """
     if len(seed) < SHORTEST:
         raise InputError(f"seed: found {len(seed)} characters, expected {SHORTEST} or more")
@@ -62,8 +66,9 @@ def write_set(seed: str, pairs: int, folder: Path) -> Path:
 
 
 def check(seed: str, path: Path) -> Path:
-    """Draw the set of a card again; returns the card's path. Errors: `InputError` if it is no card
-    of this version, or if its set or the card differs from what the seed draws.
+    """Draw the set of a card again and compare. Returns the card's path. path: the card, beside the
+    set's file. Errors: `InputError` if the file is not a card of this version, or if the set or the
+    card differs from what the seed draws.
     """
     try:
         card = Card.model_validate(parsed(read_text(path)))

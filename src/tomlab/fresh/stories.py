@@ -1,7 +1,8 @@
 """Pairs of fresh stories, drawn by lot from `scenes.yaml`, with questions and keys.
 
-The two stories of a pair are twins: in the second, A and B have changed places, and nothing else is
-different. The key of a question is what `tomlab.scoring.tracker` derives from a story's events.
+The two stories of a pair are twins: in the second, the people A and B have changed places, and
+nothing else is different. `tomlab.scoring.tracker` derives the key (right answer) of a question
+from the events of its story.
 """
 
 import random
@@ -16,9 +17,9 @@ from tomlab.records.files import yaml_beside
 from tomlab.scoring.choices import shuffled
 from tomlab.scoring.tracker import Chain, Event, Story, beliefs
 
-VERSION = "7"  # of the words, and of what is made of them
+VERSION = "7"  # of the words in `scenes.yaml` and of how stories are made from them
 WORDS = yaml_beside(__file__, "scenes.yaml")
-TRIES = 1000  # to find a pair whose key changes
+TRIES = 1000  # attempts to draw a pair whose two stories have different keys
 CALLER = "a caller"  # D in `scenes.yaml`, who is never at the scene
 _IN_ORDER = {"A": "A", "B": "B"}
 _EXCHANGED = {"A": "B", "B": "A"}
@@ -26,8 +27,9 @@ _BACK = {"leave": "enter", "distract": "attend"}
 
 
 class Cell(NamedTuple):
-    """order: of the belief that is asked about, 0 for what is so; changes: how often the thing is
-    moved, or somebody misled; hidden: whether the others do not see who comes to believe something.
+    """The kind of a pair. order: of the belief that is asked about; 0 asks where the thing really
+    is. changes: how often the thing is moved, or somebody misled about it. hidden: whether the
+    others do not see who comes to believe something.
     """
 
     order: int
@@ -37,7 +39,9 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Pair:
-    """What both stories of a pair are made of; people stand in it as letters."""
+    """What both stories of a pair are made from. Events and sentences name people by letters (A, B,
+    M, D), for which `people` has the names.
+    """
 
     name: str
     cell: Cell
@@ -54,8 +58,9 @@ class Pair:
 
 
 def draw(seed: str, cell: Cell, number: int) -> Pair:
-    """The pair of this number, which depends on version, seed, cell and number alone. Scenes take
-    turns in an order drawn by lot. Errors: `InputError` if no pair is found whose key changes.
+    """The pair with this number in its cell. It depends on version, seed, cell and number alone.
+    Scenes take turns in a random order. Errors: `InputError` if no pair is found in which twins
+    have different keys (order 0 does not require this).
     """
     seen = "hidden" if cell.hidden else "seen"
     name = f"{cell.order}-{cell.changes}-{seen}-{number}"
@@ -73,7 +78,9 @@ def draw(seed: str, cell: Cell, number: int) -> Pair:
 
 
 def _draft(rng: random.Random, name: str, cell: Cell, scene: str) -> Pair:
-    """A pair that asks about nobody yet. The order of the draws is a part of `VERSION`."""
+    """A random pair whose `chain` (the people asked about) is still empty. Whoever changes the
+    order of the draws changes the stories, and has to change `VERSION`.
+    """
     words = WORDS["scenes"][scene]
     thing = rng.choice(list(words["things"]))
     thing_words = words["things"][thing]
@@ -117,7 +124,7 @@ def _draft(rng: random.Random, name: str, cell: Cell, scene: str) -> Pair:
 
 
 def _scene_fields(rng: random.Random, words: Mapping, thing: str, container: str) -> dict[str, str]:
-    """What sentences say of the scene, of who is there and of the thing."""
+    """The texts, by field, that sentences say about the scene, the people there and the thing."""
     first, second, third = rng.sample("ABM", 3)
     fields = {name: words["things"][thing][name] for name in ("plan", "keep", "call")}
     fields |= {"at": words["at"], "spot": words["spot"], "aside": rng.choice(words["asides"])}
@@ -126,13 +133,13 @@ def _scene_fields(rng: random.Random, words: Mapping, thing: str, container: str
 
 
 def _draw_ways(rng: random.Random, cell: Cell) -> list[str]:
-    """A way for each change to become known, others seeing it or not as the cell says."""
+    """For each change, the way in which it becomes known, hidden from others if the cell is."""
     possible = [way for way, words in WORDS["ways"].items() if words["seen"] != cell.hidden]
     return rng.sample(possible, cell.changes)
 
 
 def draw_people(rng: random.Random) -> dict[str, str]:
-    """Names and pronouns of A, B and M; those of A and B are alike, and M has others."""
+    """Names and pronouns by field ("A", "Ahis", …). A and B share their pronouns, M has others."""
     of_two, of_mover = rng.sample(list(WORDS["names"]), 2)
     name_a, name_b = rng.sample(WORDS["names"][of_two], 2)
     name_m = rng.choice(WORDS["names"][of_mover])
@@ -144,8 +151,8 @@ def draw_people(rng: random.Random) -> dict[str, str]:
 
 
 def _event(step: str, letters: Mapping[str, str], thing: str, value: str) -> Event:
-    """The event of a step in `scenes.yaml`, such as "say M A". letters: who stands for A and for B;
-    value: where the thing is put, or is said to be.
+    """The event for a step in `scenes.yaml`, such as "say M A". letters: the letter that replaces A
+    and that which replaces B; value: where the thing is put, or is said to be.
     """
     kind, *people = step.split()
     people = [letters.get(letter, letter) for letter in people]
@@ -158,13 +165,15 @@ def _event(step: str, letters: Mapping[str, str], thing: str, value: str) -> Eve
 
 
 def returns(events: Iterable[Event]) -> list[Event]:
-    """The events by which everybody is back who is away or busy after these events."""
+    """The events by which everybody who is away or distracted after `events` comes back."""
     last_deeds = {event.who: event.kind for event in events}
     return [Event(_BACK[deed], person) for person, deed in last_deeds.items() if deed in _BACK]
 
 
 def changing_chains(pair: Pair) -> list[Chain]:
-    """The chains of people whose belief at the end is another one in the twin."""
+    """The chains of people, as letters, whose final belief about the thing differs in the twin. A
+    chain (A, B) is what A thinks that B thinks.
+    """
     order = pair.cell.order
     believed = beliefs(story_of(pair, is_twin=False), order)
     believed_in_twin = beliefs(story_of(pair, is_twin=True), order)
@@ -181,7 +190,7 @@ def changing_chains(pair: Pair) -> list[Chain]:
 
 
 def people_of(pair: Pair, is_twin: bool) -> dict[str, str]:
-    """Names and pronouns by field, in the twin with the names of A and B exchanged."""
+    """Names and pronouns by field; for the twin, A and B have exchanged their names."""
     people = dict(pair.people)
     if is_twin:
         people["A"], people["B"] = people["B"], people["A"]
@@ -189,7 +198,7 @@ def people_of(pair: Pair, is_twin: bool) -> dict[str, str]:
 
 
 def story_of(pair: Pair, is_twin: bool) -> Story:
-    """The events of one of the two stories."""
+    """The record of one of the two stories: its people, by name, and its events."""
     people = people_of(pair, is_twin)
     events = []
     for event in pair.events:
@@ -212,7 +221,7 @@ def items_of(pair: Pair) -> list[Item]:
     for number, is_twin in enumerate((False, True)):
         story = story_of(pair, is_twin)
         believed = beliefs(story, pair.cell.order)
-        # Somebody believes something of the thing, or the pair would not have been drawn.
+        # Each person asked about has a belief on the thing: `changing_chains` demands it.
         answer = f"In the {believed[tuple(names)][pair.thing]}."
         reality = f"In the {believed[()][pair.thing]}."
         item = Item(

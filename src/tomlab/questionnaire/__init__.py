@@ -1,5 +1,6 @@
-"""Questionnaires for people: one HTML file a participant, made from items, read back as one form.
+"""Questionnaires for people: one HTML file for each participant, made from items.
 
-`python -m tomlab.questionnaire` makes and reads them; docs/questionnaire.md says how. The page is
-`questionnaire.html`: it needs no server, loads nothing and gives its answers back as a CSV.
+`python -m tomlab.questionnaire` makes the files, and joins the answers in one table; see
+docs/questionnaire.md. The page is `questionnaire.html`: it needs no server, loads nothing from
+elsewhere and gives the participant a CSV of the answers to send back.
 """

@@ -16,7 +16,9 @@ from tomlab.records.files import read_text, write_form
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line: 0 if everything was written, 1 with a message."""
+    """Run the command line. Returns 0 if everything was written; otherwise prints a message and
+    returns 1.
+    """
     parser = argparse.ArgumentParser(
         "python -m tomlab.questionnaire",
         description=__doc__,
@@ -71,7 +73,7 @@ def _add_read(commands: argparse._SubParsersAction) -> None:
 
 
 def _make(options: argparse.Namespace) -> str:
-    """Write the pages; returns what was written, in words."""
+    """Run the command `make`: write the pages. Returns what was written, in words."""
     pool = items.read_items(options.source, options.method, _conditions(options.where))
     ratings = []
     if options.ratings:
@@ -101,7 +103,7 @@ def _make(options: argparse.Namespace) -> str:
 
 
 def _conditions(texts: Sequence[str]) -> dict[str, list[str]]:
-    """The values by column of `--where`."""
+    """The values that `--where` allows, by column. texts: each COLUMN=VALUE,VALUE."""
     conditions = {}
     for text in texts:
         column, equals, values = text.partition("=")
@@ -117,7 +119,9 @@ def _conditions(texts: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _names(text: str) -> list[str]:
-    """The names of participants: of a file, or p1, p2, … if a number of them is given."""
+    """The names of participants. text: a file with a name a line, or a number, for which the names
+    are p1, p2, … (with leading zeros where needed).
+    """
     if not text.isdecimal():
         lines = [line.strip() for line in read_text(text).split("\n")]
         return [line for line in lines if line]
@@ -125,6 +129,7 @@ def _names(text: str) -> list[str]:
 
 
 def _checks_of(options: argparse.Namespace, kind: str) -> list[items.Item]:
+    """The attention checks that the options ask for. kind: `answers` or `ratings`."""
     if options.no_checks and options.checks:
         raise InputError("--checks and --no-checks: found both, expected one of them")
     if options.no_checks:
@@ -135,7 +140,7 @@ def _checks_of(options: argparse.Namespace, kind: str) -> list[items.Item]:
 
 
 def _chosen(pool: Sequence[items.Item], options: argparse.Namespace) -> list[items.Item]:
-    """The items that are asked, of all that could be."""
+    """The items of the pool that the options choose: by id, or a random draw."""
     if options.ids:
         return items.named_items(pool, options.ids)
     number = options.groups if options.items is None else options.items
@@ -146,7 +151,9 @@ def _chosen(pool: Sequence[items.Item], options: argparse.Namespace) -> list[ite
 
 
 def _read(options: argparse.Namespace) -> str:
-    """Write the joined form; returns how each participant did, in words."""
+    """Run the command `read`: write the answers of all participants to one file. Returns how each
+    participant did, in words.
+    """
     answers, participants = returned.read_returned(options.record, options.returned)
     target = writable(options.to)
     if target.exists() and not options.overwrite:

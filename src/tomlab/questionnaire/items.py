@@ -14,12 +14,12 @@ from tomlab.errors import InputError, refuse
 from tomlab.records import files, tidy
 
 DEFAULTS = files.yaml_beside(__file__, "defaults.yaml")
-CHECK = "check-"  # how the ids of attention checks begin
+CHECK = "check-"  # the beginning of the ids of attention checks
 
 
 @dataclass(frozen=True)
 class Item:
-    """What a participant sees of an item. Without options the answer is free text."""
+    """What a participant sees of an item. If it has no options, the answer is free text."""
 
     item_id: str
     question: str
@@ -27,7 +27,7 @@ class Item:
     options: tuple[str, ...] = ()
     hint: str = ""
     group: str = ""  # items of a group are drawn and dealt out together
-    answer: str = ""  # of an attention check: what an attentive reader answers
+    answer: str = ""  # for attention checks only: what an attentive reader answers
 
 
 def read_items(
@@ -35,10 +35,10 @@ def read_items(
 ) -> list[Item]:
     """The items of a source that people can be asked.
 
-    source: a benchmark of the last run, by its name; a Parquet file of items; or a CSV of one's own
-    (see `read_own_items`). method: by which the benchmark asks, its first one if empty; it decides
-    which rows are asked and which text is read. where: values by column that rows must have.
-    Errors: `InputError`.
+    source: the name of a benchmark in the last run; a Parquet file of items; or the user's own CSV
+    (see `read_own_items`). method: the benchmark's method (its first one if empty), which decides
+    which rows are asked and which text people read. where: by column, the values of which a row
+    must have one. Errors: `InputError`.
     """
     if source.endswith(".csv"):
         if method or where:
@@ -68,7 +68,10 @@ def read_items(
 
 
 def _items_of(benchmark: str, table: pd.DataFrame, method: str, path: Path) -> list[Item]:
-    """The items of one benchmark, as its method asks them."""
+    """The items of one benchmark as this method asks them; its first method if `method` is empty.
+
+    table: the benchmark's items; path: the table's file, for messages of errors.
+    """
     face = import_module(f"tomlab.benchmarks.{benchmark}")
     settings = DEFAULTS["benchmarks"].get(benchmark, {})
     methods = settings.get("methods") or {next(iter(face.METHODS)): "story"}
@@ -101,10 +104,10 @@ def _items_of(benchmark: str, table: pd.DataFrame, method: str, path: Path) -> l
 
 
 def read_own_items(path: Path | str, checks: bool = False) -> list[Item]:
-    """The items of a CSV of one's own: `item_id`, `question`, perhaps `story` and `group`, and an
-    option in each column whose name begins with "option". checks: whether they are attention
-    checks, which have an `answer` too, and ids that begin with "check-". Errors: `InputError` by
-    row and field.
+    """The items of the user's own CSV. Its columns: `item_id`, `question`, perhaps `story` and
+    `group`, and an option in each column whose name begins with "option". checks: whether the items
+    are attention checks, which must have an `answer` too, and ids that begin with "check-". Errors:
+    `InputError` that names row and field.
     """
     item_ids = files.text()
     if checks:
@@ -134,7 +137,7 @@ def read_own_items(path: Path | str, checks: bool = False) -> list[Item]:
 
 
 def default_checks(kind: str) -> list[Item]:
-    """The attention checks that come with the project, for `answers` or `ratings`."""
+    """The attention checks that come with the project. kind: `answers` or `ratings`."""
     checks = []
     for check in DEFAULTS["checks"][kind]:
         options = tuple(check.get("options", ()))
@@ -143,7 +146,9 @@ def default_checks(kind: str) -> list[Item]:
 
 
 def checked(items: Sequence[Item], where: str, are_checks: bool = False) -> list[Item]:
-    """The items, if each can be asked and its answer be read again. Errors: `InputError`, all."""
+    """The items, unchanged. Errors: `InputError` that lists every item that can't be asked, or
+    whose answers could not be read back. where: their source, for the message.
+    """
     problems = []
     ids = set()
     for item in items:
@@ -159,7 +164,7 @@ def checked(items: Sequence[Item], where: str, are_checks: bool = False) -> list
 
 
 def _faults(item: Item) -> list[str]:
-    """Why an item can't be asked, or the option that somebody chose not be read by its text."""
+    """Why an item can't be asked, or why its answers could not be matched with options by text."""
     faults = []
     if item.item_id.strip().splitlines() != [item.item_id]:
         faults.append("item_id: expected one line, without white space around it")
@@ -180,24 +185,28 @@ def _faults(item: Item) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """A text by which answers are compared: any white space is one space."""
+    """The text with each run of white space made one space, so that answers can be compared."""
     return " ".join(text.split())
 
 
 def draw_items(items: Sequence[Item], n: int, seed: int) -> list[Item]:
-    """`n` items by lot, in their own order: one of each group before a second one of any."""
+    """`n` items, drawn at random: one of each group before a second one of any group. They come
+    back in their former order. Errors: `InputError` if there are fewer than `n`.
+    """
     if n > len(items):
         raise InputError(f"found {len(items)} items, expected at least {n}")
     shuffled = random.Random(f"{seed}/items").sample(items, len(items))
     groups = pd.Series([item.group for item in shuffled])
-    # Sorting keeps the order of the lot among items of the same turn.
+    # A stable sort keeps the random order among items of the same turn.
     turns = groups.groupby(groups).cumcount().sort_values(kind="stable")
     chosen = {shuffled[position].item_id for position in turns.index[:n]}
     return [item for item in items if item.item_id in chosen]
 
 
 def draw_groups(items: Sequence[Item], n: int, seed: int) -> list[Item]:
-    """All items of `n` groups by lot, in their own order."""
+    """All items of `n` groups that are drawn at random, in their former order. Errors: `InputError`
+    if there are fewer groups.
+    """
     groups = list(dict.fromkeys(item.group for item in items))
     if n > len(groups):
         raise InputError(f"found items of {len(groups)} groups, expected at least {n}")
@@ -206,7 +215,9 @@ def draw_groups(items: Sequence[Item], n: int, seed: int) -> list[Item]:
 
 
 def named_items(items: Sequence[Item], path: Path | str) -> list[Item]:
-    """The items whose ids a file names, one a line, in the file's order."""
+    """The items whose ids a file lists, one a line, in the file's order. Errors: `InputError` for
+    unknown or repeated ids, or none.
+    """
     by_id = {item.item_id: item for item in items}
     chosen = []
     problems = []

@@ -1,9 +1,9 @@
 """One self-contained HTML file for each participant, and a record of what each of them is asked.
 
-What a participant is asked, in which order, follows from the seed, the participant's name and the
-items alone: `random.Random(f"{seed}/{participant}/…")` shuffles the stories and the options of each
-item. Questions about one story stay together, in the order of the table. Attention checks stand
-between stories, one in each part of the questionnaire.
+The order of a participant's stories and of the options of each item follows from the seed, the
+participant's name and the items alone: `random.Random(f"{seed}/{participant}/…")` shuffles them.
+Questions about one story stay together, in the order of the table. Attention checks stand between
+stories, one in each of as many equal parts of the questionnaire as there are checks.
 """
 
 import hashlib
@@ -28,14 +28,17 @@ from tomlab.records import files
 RECORD = "questionnaire.json"
 SCALE = ("1", "2", "3", "4", "5")
 RATING_OF_CHECK = "check"  # stands in the column `question` of a check among ratings
-Kind = Literal["answers", "ratings"]  # what a questionnaire asks for
+Kind = Literal["answers", "ratings"]  # what a questionnaire asks people to give
 _TEMPLATE = Path(__file__).with_name("questionnaire.html")
 _NAME = re.compile(r"\w[\w.-]{0,59}")
 
 
 class Record(BaseModel):
-    """What was asked, to read the answers by. It stays with those who ask: it has the stated
-    answers of the attention checks. pages: by participant and item, the options in the order shown.
+    """What each participant was asked, which is needed to read the answers. Participants must not
+    see it, since it has the right answers of the attention checks.
+
+    ratings: the names of the rating questions. checks: the right answer by the check's item id.
+    pages: by participant and item id, the options in the order shown.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -48,7 +51,7 @@ class Record(BaseModel):
 
 @dataclass(frozen=True)
 class Rating:
-    """A question that is answered from 1 to 5; `low` and `high` say what these ends mean."""
+    """A question that is answered from 1 to 5; `low` says what 1 means, `high` what 5 means."""
 
     question: str  # its name in the answers
     ask: str
@@ -70,10 +73,11 @@ def write_pages(
 ) -> list[Path]:
     """Write `<participant>.html` for each participant, and the record, `questionnaire.json`.
 
-    intro: a text that is shown first, its paragraphs divided by blank lines. ratings: what is
-    asked of each item in the place of its own question. deal: each group of items goes to one
-    participant; otherwise everybody is asked all items. Returns the paths, the record last.
-    Errors: `InputError`, also where a file is there already and `overwrite` is False.
+    intro: a text that is shown first, its paragraphs divided by blank lines. ratings: the questions
+    that are asked about each item; if there are none, the item's own question is asked. deal:
+    whether each group of items goes to one participant only; otherwise everybody is asked all
+    items. Returns the paths, the record last. Errors: `InputError` for items, checks or names that
+    can't be used, and for files that exist already if `overwrite` is False.
     """
     kind: Kind = "ratings" if ratings else "answers"
     items = checked(items, "items")
@@ -115,7 +119,9 @@ def default_ratings() -> list[Rating]:
 
 
 def _demand_names(participants: Sequence[str]) -> None:
-    """Errors: `InputError` for names that can't be names of files, or are so twice."""
+    """Errors: `InputError` if there are no names, or for names that can't be names of files or are
+    the same if case is ignored.
+    """
     if not participants:
         raise InputError("participants: found none, expected at least one name")
     problems = []
@@ -130,7 +136,9 @@ def _demand_names(participants: Sequence[str]) -> None:
 
 
 def _demand_fitting_checks(checks: Sequence[Item], kind: str) -> None:
-    """Errors: `InputError` for checks without an answer, and for those that fit no rating."""
+    """Errors: `InputError` for checks without an answer. Among ratings, also for checks that have
+    options, or whose answer is not from 1 to 5.
+    """
     problems = []
     for check in checks:
         if not check.answer:
@@ -143,7 +151,9 @@ def _demand_fitting_checks(checks: Sequence[Item], kind: str) -> None:
 
 
 def _dealt(items: Sequence[Item], participants: Sequence[str], seed: int) -> dict[str, list[Item]]:
-    """The items by participant; each group of items goes to one of them, by lot."""
+    """The items of each participant. Each group of items goes to one participant, at random; the
+    numbers of groups differ by one at most.
+    """
     groups = list(dict.fromkeys(item.group for item in items))
     if len(groups) < len(participants):
         found = f"found {len(groups)} groups of items to deal out"
@@ -157,7 +167,9 @@ def _dealt(items: Sequence[Item], participants: Sequence[str], seed: int) -> dic
 
 
 def _in_order(items: Sequence[Item], checks: Sequence[Item], seed: str) -> list[Item]:
-    """Items and checks as one participant is asked them, with their options in the order shown."""
+    """Items and checks in the order in which one participant is asked them, with their options in
+    the order shown. seed: the questionnaire's seed and the participant's name.
+    """
     by_story: dict[str, list[Item]] = {}
     for item in items:
         by_story.setdefault(item.story or item.item_id, []).append(item)
@@ -165,7 +177,8 @@ def _in_order(items: Sequence[Item], checks: Sequence[Item], seed: str) -> list[
     random.Random(f"{seed}/stories").shuffle(blocks)
     rng = random.Random(f"{seed}/checks")
     shuffled_checks = rng.sample(checks, len(checks))
-    # The stories fall into as many equal parts as there are checks; each part has one, by lot.
+    # The stories are divided into as many equal parts as there are checks. Each part gets one
+    # check, at a random place.
     n_stories = len(blocks)
     for part, check in enumerate(shuffled_checks):
         position = 1 + int((part + rng.random()) * n_stories / len(checks))
@@ -182,7 +195,7 @@ def _in_order(items: Sequence[Item], checks: Sequence[Item], seed: str) -> list[
 def _page(
     participant: str, items: Sequence[Item], kind: str, intro: str, ratings: Collection[Rating]
 ) -> str:
-    """The HTML file of one participant."""
+    """The text of one participant's HTML file: the template, with what is asked as JSON."""
     content = {
         "participant": participant,
         "kind": kind,
@@ -191,15 +204,17 @@ def _page(
         "keys": DEFAULTS["keys"],
         "items": [_shown(item, ratings) for item in items],
     }
-    # A browser keeps answers by it: a page that asks something else begins anew.
+    # The browser stores answers under this id, so a page with other content starts without answers.
     content["id"] = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
-    # ASCII alone, and nothing that could end the script or begin a comment.
+    # The text is pure ASCII, and without "<" nothing in it can end the script or begin a comment.
     text = json.dumps(content, allow_nan=False).replace("<", "\\u003c")
     return _TEMPLATE.read_text(encoding="utf-8").replace('"QUESTIONNAIRE"', text, 1)
 
 
 def _shown(item: Item, ratings: Collection[Rating]) -> dict[str, Any]:
-    """An item for the page: its story, and the fields that are filled in."""
+    """An item as the page's script takes it: its id, its story and `fields`, which are filled in.
+    Where an item is rated, also its question and options (`rated`).
+    """
     content: dict[str, Any] = {"item_id": item.item_id, "story": item.story}
     options = list(item.options)
     if not ratings:
@@ -222,7 +237,9 @@ def paragraphs(text: str) -> list[str]:
 
 
 def _write(contents: dict[str, str], folder: Path, overwrite: bool) -> list[Path]:
-    """Write files by name into a folder; none if one is there and may not be overwritten."""
+    """Write files into a folder; returns their paths. contents: text by file name. Errors:
+    `InputError`, with nothing written, if a file exists already and `overwrite` is False.
+    """
     targets = {writable(folder / name): content for name, content in contents.items()}
     present = [path for path in targets if path.exists()]
     if present and not overwrite:

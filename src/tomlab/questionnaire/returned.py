@@ -1,4 +1,4 @@
-"""What participants sent back: their CSV files, checked and joined into one form."""
+"""Reads the CSV files that participants sent back, checks them and joins them in one table."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -21,15 +21,16 @@ COLUMNS = {
 def read_returned(
     record: Path | str, returned: Sequence[Path | str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The answers of all participants, and how each participant did.
+    """Two tables: the answers of all participants, and how each participant did.
 
     record: the `questionnaire.json` of the pages. returned: the CSV files that participants sent.
-    The first table has the form's columns (participant, item_id, answer, seconds, or for ratings
-    participant, item_id, question, rating), and of the participant `checks_passed`, such as "1 of
-    2", and `passed`: yes, no, or nothing where no checks were asked. Attention checks are no rows
-    of it. The second one has a row for each participant, also for those of whom there is no file:
-    participant, answered, asked, checks_passed, passed. A check without an answer is not passed.
-    Nobody is left out. Errors: `InputError` with every file, row and field at fault.
+    The first table has one row an answer, without those to attention checks. Its columns are
+    participant, item_id, answer, seconds (for ratings: participant, item_id, question, rating), and
+    about the participant `checks_passed`, such as "1 of 2", and `passed`: yes, no, or "" where no
+    checks were asked. The second table has one row for each participant, even if no file of theirs
+    is there: participant, answered, asked (numbers of items), checks_passed, passed. A check
+    without an answer is not passed. Participants who fail checks are kept. Errors: `InputError`
+    that names every faulty file, row and field.
     """
     asked = read_record(record)
     columns = COLUMNS[asked.kind]
@@ -61,7 +62,7 @@ def read_returned(
 
 
 def read_record(path: Path | str) -> Record:
-    """The record of a questionnaire. Errors: `InputError`."""
+    """The record of a questionnaire. Errors: `InputError` if the file is not such a record."""
     text = files.read_text(path)
     try:
         return Record.model_validate(files.parsed(text))
@@ -71,7 +72,7 @@ def read_record(path: Path | str) -> Record:
 
 
 def _form(asked: Record) -> pa.DataFrameSchema:
-    """The schema of a file that one or several participants sent."""
+    """The schema of a returned file, which has the answers of one or several participants."""
     item_ids = {item_id for page in asked.pages.values() for item_id in page}
     names = ", ".join(list(asked.pages)[:5])
     if len(asked.pages) > 5:
@@ -92,7 +93,10 @@ def _form(asked: Record) -> pa.DataFrameSchema:
 
 
 def _faults_of_rows(asked: Record, table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
-    """What stands together in a row and does not fit: its line, the field, what was expected."""
+    """Yields (line, field, what was expected) for rows whose values do not fit together: an item
+    that this participant was not asked, a rating question that the item does not have, or an answer
+    that is not an option of the item.
+    """
     for line, row in table.to_dict("index").items():
         participant = row["participant"]
         item_id = row["item_id"]
@@ -111,7 +115,9 @@ def _faults_of_rows(asked: Record, table: pd.DataFrame) -> Iterator[tuple[int, s
 
 
 def _demand_once(answers: pd.DataFrame, columns: list[str]) -> None:
-    """Errors: `InputError` for what stands in two files; within one, `read_form` has seen to it."""
+    """Errors: `InputError` for the same item, and rating question, in two files. Repetitions within
+    one file were found by `read_form`. columns: those of `COLUMNS`.
+    """
     key = columns[:-1] if "rating" in columns else columns[:2]
     problems = []
     for row in answers[answers.duplicated(key)].to_dict("records"):
@@ -121,7 +127,9 @@ def _demand_once(answers: pd.DataFrame, columns: list[str]) -> None:
 
 
 def _as_option(answer: str, options: Sequence[str]) -> str:
-    """The option that an answer is, as its text stands in the item; a free answer as it is."""
+    """The option that equals the answer but for white space, as written in the item; the answer
+    itself if it equals none, as with free text.
+    """
     for option in options:
         if plain(option) == plain(answer):
             return option
@@ -129,7 +137,9 @@ def _as_option(answer: str, options: Sequence[str]) -> str:
 
 
 def _participants(asked: Record, answers: pd.DataFrame) -> pd.DataFrame:
-    """How far each participant came, and how many attention checks they passed."""
+    """The second table of `read_returned`: how many items each participant answered, and how many
+    attention checks they passed.
+    """
     value = "rating" if asked.kind == "ratings" else "answer"
     rows = []
     for participant, page in asked.pages.items():

@@ -20,22 +20,25 @@ from tomlab.scoring.variants import protocol
 def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     """The metrics table of one or more models; intervals cluster on sets of entities.
 
-    accuracy: by question, also by `<question>/<scenario>` and `<question>/severity <n>`, and by
-    `judgment:<wording>`; average: the mean of the three questions; first_failure: shares of stories
-    by the first question that failed, or `none`, also by scenario; gap: mental state minus applied
-    question on the same stories; delta: what an intervention adds to `none` on the same answers;
-    completion_tokens: the mean by question; outcome_rate, released_rule: over all answers. The
-    mental-state answers of an intervention that asks for none are those of `none`, as in Tables 3
-    to 5. Of `aware`, by question: both_right, of a story and its twin; both_gap, that less the same
-    of a later question; d_prime and criterion, see `_detection`.
+    accuracy: by question, by `<question>/<scenario>` and `<question>/severity <n>`, and by
+    `judgment:<wording>`. average: the mean of the three questions. first_failure: the share of
+    stories in which this question is the first wrong one (`none`: all are right), also by scenario.
+    gap: mental-state score minus that of an applied question on the same stories. delta: the score
+    with an intervention minus the score with the method `none` on the same items.
+    completion_tokens: the mean by question. outcome_rate, released_rule: over all answers. Where an
+    intervention does not ask the mental-state question, the answers of `none` stand in, as in
+    Tables 3 to 5. For methods that ask about twins (`aware`), by question: both_right, the share of
+    stories answered rightly together with their twins; both_gap, both_right of an earlier question
+    minus that of a later one; d_prime and criterion, see `_detection`.
     """
     tables = [table(NAME, series(scores)), pd.DataFrame(_detection(scores))]
     return check(pd.concat(tables, ignore_index=True), "metrics", "simpletom metrics")
 
 
 def series(scores: pd.DataFrame) -> Measures:
-    """What each number of `metrics` is made of; a unit is an answer, or a story where answers to
-    its questions are compared. scores: with those of `none` for the interventions.
+    """Yields (model, method, series of values) for each number of `metrics`. A value belongs to an
+    answer, or to a story where answers to its questions are compared. scores: must include those
+    of the method `none`, which interventions are compared with.
     """
     for model, answers in protocol(scores).groupby("model", sort=False):
         plain = by_unit(answers[answers["method"] == "none"])
@@ -63,11 +66,15 @@ def _series(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Se
 
 
 def _compared(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[Series]:
-    """What compares answers on the same story: average, first failure, gap and delta."""
+    """The series that compare answers on the same story: average, first failure, gap and delta.
+
+    part: the answers by this method; plain: those by the method `none`.
+    """
     with_states = pd.concat([part, plain[plain["question_type"] == "mental_state"]])
     main = with_states[with_states["variant"] == MAIN].drop_duplicates(["item_id", "sample"])
     keys = ["story_id", "group_id", "scenario", "severity", "sample"]
-    # A row a story and repeat that was asked all three questions, a column of scores each.
+    # One row for each story and sample, with a column of scores for each of the three questions;
+    # rows that lack a question are dropped.
     wide = main.pivot(index=keys, columns="question_type", values="score")
     stories = by_unit(wide.reindex(columns=QUESTIONS).dropna().reset_index(), "story_id", "sample")
     if not stories.empty:
@@ -81,7 +88,7 @@ def _compared(method: str, part: pd.DataFrame, plain: pd.DataFrame) -> Iterator[
 
 
 def _of_stories(stories: pd.DataFrame) -> Iterator[Series]:
-    """Average, first failure and gap. stories: a row each, with its scores by question."""
+    """Average, first failure and gap. stories: one row a story, one score column a question."""
     scores = stories[[*QUESTIONS]]
     groups = stories["group_id"]
     yield Series("average", "all", scores.mean(axis=1), groups)
@@ -98,7 +105,9 @@ def _of_stories(stories: pd.DataFrame) -> Iterator[Series]:
 
 
 def _versions(scores: pd.DataFrame) -> pd.DataFrame:
-    """Each answer on a twin, with that on its story (`_story`) to `none` or the twin's method."""
+    """One row for each answer on a twin, joined with the answer on the original story (columns
+    that end in `_story`), which was given by `none`, or by the same method if options are weighed.
+    """
     scores = scores.assign(way=scores["method"].where(scores["method"].map(is_weighed), "none"))
     twins = scores[scores["variant"] == AWARE]
     plain = scores[scores["variant"].eq(MAIN) & scores["method"].eq(scores["way"])]
@@ -107,7 +116,10 @@ def _versions(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _both_versions(scores: pd.DataFrame) -> Iterator[Series]:
-    """What takes a story and its twin together: both right, and the gap between two questions."""
+    """The series on pairs of a story and its twin: `both_right`, and `both_gap` between questions.
+
+    scores: answers by one method, and the answers on original stories that they are paired with.
+    """
     versions = _versions(scores)
     versions["both_right"] = versions["score"] * versions["score_story"]
     by_question = {}
@@ -125,11 +137,14 @@ def _both_versions(scores: pd.DataFrame) -> Iterator[Series]:
 
 
 def _detection(scores: pd.DataFrame) -> Iterator[dict]:
-    """d_prime: how well answers tell a twin from its story. criterion: how unready they are to say
-    that X is aware, acts on it or is not reasonable. Hits say so of twins, false alarms of stories,
-    n pairs of readable answers. Rates: (count + .5) / (n + 1), log-linear (Hautus 1995). Without an
-    interval where hits, misses, false alarms or their absence are in too few groups: with one or
-    two, it would hold the truth in .79 of cases (`checks/interval_coverage.py`).
+    """Rows of the metrics table for d_prime and criterion, from signal detection theory.
+
+    d_prime: how well answers tell a twin from its story. criterion: how reluctant answers are to
+    say that X is aware, acts on it or is not reasonable. A hit says so about a twin, a false alarm
+    about the original story; n counts pairs of readable answers. Rates are (count + .5) / (n + 1),
+    the log-linear correction (Hautus 1995). The interval is NaN where hits, misses, false alarms or
+    correct rejections occur in fewer than `LEAST_RIGHT` groups: with one or two groups, it would
+    cover the truth in only .79 of cases (`checks/interval_coverage.py`).
     """
     readable = protocol(scores[scores["outcome"].isin(["correct", "wrong"])])
     keys = ["model", "method", "question_type"]
@@ -139,7 +154,7 @@ def _detection(scores: pd.DataFrame) -> Iterator[dict]:
         for metric, weights in {"d_prime": (1, -1), "criterion": (-0.5, -0.5)}.items():
             statistic = partial(weighed, weights=weights)
             interval = cluster_statistic(sums, statistic, n=len(rows), bounds=(-np.inf, np.inf))
-            # Pairs that are all alike tell nothing of others.
+            # If all pairs are alike, nothing can be said about how others vary.
             is_alike = interval.ci_low == interval.ci_high
             if is_alike or fewest_groups(sums) < LEAST_RIGHT:
                 interval = replace(interval, ci_low=np.nan, ci_high=np.nan)
@@ -148,7 +163,10 @@ def _detection(scores: pd.DataFrame) -> Iterator[dict]:
 
 
 def fewest_groups(sums: pd.DataFrame) -> int:
-    """In how many groups the rarest is of hits, misses, false alarms and what is neither."""
+    """In how many groups the rarest of hits, misses, false alarms and correct rejections occurs.
+
+    sums: one row a group, with the counts `hits`, `alarms` and `n` (pairs).
+    """
     rates = sums[["hits", "alarms"]]
     is_present = rates > 0
     is_lacking = rates.lt(sums["n"], axis=0)
@@ -156,6 +174,9 @@ def fewest_groups(sums: pd.DataFrame) -> int:
 
 
 def weighed(counts: np.ndarray, weights: tuple[float, float]) -> np.ndarray:
-    """The weighed sum of z(hits) and z(false alarms), of counts (..., 3) with the pairs as last."""
+    """The weighted sum of z(hit rate) and z(false-alarm rate); NaN where there are no pairs.
+
+    counts: an array of shape (..., 3) with the numbers of hits, false alarms and pairs.
+    """
     z = ndtri((counts[..., :2] + 0.5) / (counts[..., 2:] + 1))
     return np.where(counts[..., 2] > 0, z @ np.array(weights), np.nan)

@@ -1,7 +1,8 @@
-"""SimpleToM's verdict: the option that an answer names, held against the released rule.
+"""SimpleToM's scoring: which option an answer names, beside the verdict of the released code.
 
-The rule is `scoring.choices.judged`. The key is found by `scoring.options.read_answer`: it must
-lead the answer, or what stands behind an "answer is" that denies nothing, or be the only one there.
+`scoring.choices.judged` gives the outcome. `scoring.options.read_answer` finds the option's letter:
+it must come first in the answer, or first after an "answer is" that is not negated, or be the only
+letter in the answer.
 """
 
 import re
@@ -18,7 +19,10 @@ _CONDITIONS = ("group_id", "source", "question_type", "variant", "scenario", "se
 
 
 def verdict(item: Mapping, response: Mapping, by_text: bool = False) -> Reading:
-    """The outcome of one response, the key it names and the rule that decided."""
+    """How one response is read: its outcome, the key (letter) it names and the rule that decided.
+
+    by_text: see `score`.
+    """
     cot = METHODS[response["method"]].cot
     return judged(item, response, KEYS, read_answer, cot, by_text)
 
@@ -31,7 +35,7 @@ def score(items: pd.DataFrame, responses: pd.DataFrame, *, by_text: bool = False
     """One row a response, with `outcome`, `score` (1 correct, else 0) and the item's conditions.
 
     by_text: an option's text without its letter counts, too (see `choices.named_by_text`).
-    Details: `chosen` (the option's text, None if none), `words` (see `choices.words_of`),
+    Further columns: `chosen` (the option's text, None if none), `words` (see `choices.words_of`),
     `completion_tokens`, `by_released_rule`. Errors: `InputError` for unknown items or methods.
     """
     asked = pairs(items, responses, METHODS)
@@ -49,11 +53,13 @@ def score(items: pd.DataFrame, responses: pd.DataFrame, *, by_text: bool = False
 
 
 def released_rule(text: str, right_key: str, cot: bool) -> bool:
-    """The verdict of the released code, for comparison.
+    """Whether the released code would count an answer as right, for comparison with our scoring.
 
-    It cuts off what stands before the last "the answer is" (chain of thought) or deletes every
-    "answer:"; then "(A)" anywhere wins over "(B)"; else a half-open bracket, else a bare letter, if
-    it is the only one. Nothing found is wrong.
+    With chain of thought, that code cuts off everything up to the last "the answer is"; otherwise
+    it deletes every "answer" and "answer:". If the rest has letters in brackets, such as "(A)", the
+    first in the alphabet counts. Otherwise letters after an opening bracket alone, such as "(A",
+    and otherwise bare letters count, but only if a single one is found. An answer in which nothing
+    is found is wrong.
     """
     opening = r"(?s)\A.*the answer is:?" if cot else r"answer:?"
     text = re.sub(opening, "", text, flags=re.IGNORECASE)

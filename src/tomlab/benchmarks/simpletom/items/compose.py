@@ -22,15 +22,16 @@ MAIN, AWARE = "main", "aware"
 _TEXTS = yaml_beside(__file__)
 WORDINGS = _TEXTS["wordings"]  # of the judgment (App. F): question and options
 COLUMNS = _TEXTS["columns"]  # of the items
-# A part of the items is drawn by story, so that first failures have all their questions: one of
-# each set of entities, on which intervals cluster, before a second of any, each scenario in turn.
+# A sample of the items is drawn by whole stories, since first failures need all three questions. It
+# takes one story of each set of entities (on which intervals cluster) before a second story of any
+# set, and the scenarios take turns.
 UNIT, STRATA = "story_id", ("group_id", "scenario")
 
 
 class Method(NamedTuple):
     """How a question is put."""
 
-    # Of the system message and of the question's end.
+    # The names of two prompts: the system message, and the end of the question.
     prompts: Sequence[str] = ("simpletom/system", "simpletom/respond")
     reminder: bool = False  # the model's own answer to the mental-state question stands before it
     cot: bool = False
@@ -46,17 +47,19 @@ METHODS |= techniques.methods("none", Method(questions=QUESTIONS))
 # Why no item may fit a method, and what to do then; see `evaluation.plan`.
 WITHOUT_ITEMS = _TEXTS["without_items"]
 
-# Person X is several people, as in "the beekeepers", "Ann and Bo"; "the rowing team" is one.
+# Matches a person X who is several people, such as "the beekeepers" or "Ann and Bo", but not "the
+# rowing team".
 _SEVERAL = re.compile(r"\band\b|\b([a-z]*[a-rt-z]s|[a-z]*men|people|children)$")
 
 
 def compose(stories: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
-    """The items of a story table, as of stories that a model writes: three questions each, and the
-    other judgment wordings. See `released.read_released` for questions that stand in files.
+    """The items made from a story table, such as that of a model's stories: three questions on
+    each story, and the judgment question in its other wordings. `released.read_released` is for
+    questions that stand in files.
 
-    Beyond the columns of every items table: `scenario`, `severity`, `story_id`, `variant` (the
-    judgment's wording, or a twin) and `reality` (what fits if X knew). `group_id` is the set of
-    entities. `seed` and item id shuffle options.
+    Columns beyond those of every items table: `scenario`, `severity`, `story_id`, `variant` (the
+    judgment's wording, or a twin) and `reality` (the option that would fit if X knew). `group_id`
+    is the set of entities. The seed and the item id decide the order of the options.
     """
     return with_wordings(questions_of(stories, seed), stories, seed)
 
@@ -81,11 +84,11 @@ def questions_of(stories: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
 
 
 def with_wordings(questions: pd.DataFrame, stories: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
-    """The items: the questions, and the judgment of each story in the other wordings of App. F.
+    """The questions, joined by the judgment question of each story in the other wordings of App. F.
 
-    questions: of `questions_of` or `released.read_questions`; stories: a story table. A story with
-    a `negative_judgment` also has the wordings that offer it. seed: draws the order of options in
-    other wordings.
+    questions: from `questions_of` or `released.read_questions`; stories: a story table. A story
+    with a `negative_judgment` also gets the wordings that offer it. seed: decides the order of
+    options in the other wordings.
     """
     judgments = questions.query("question_type == 'judgment' and variant == @MAIN")
     judgment_of = judgments.set_index("story_id", drop=False).to_dict("index")
@@ -101,7 +104,9 @@ def with_wordings(questions: pd.DataFrame, stories: pd.DataFrame, seed: int = 0)
 
 
 def _asking(item: Mapping, question: str, options: list[str], seed: int) -> dict:
-    """The item with a question. options: the right one first, the one that fits if X knew last."""
+    """The item with this question and its options, shuffled. options: the right one comes first,
+    the one that would fit if X knew comes last.
+    """
     return {
         **item,
         "question": question,
@@ -112,14 +117,15 @@ def _asking(item: Mapping, question: str, options: list[str], seed: int) -> dict
 
 
 def in_order(items: pd.DataFrame) -> pd.DataFrame:
-    """The items by story, as these first come, then by question, then by variant."""
+    """The items sorted by story (in order of first appearance), then question, then variant."""
     names = [*QUESTIONS, MAIN, AWARE, *WORDINGS, *items["story_id"].unique()]
     by = ["story_id", "question_type", "variant"]
     return items.sort_values(by, key=lambda column: column.map(names.index), ignore_index=True)
 
 
 def judgment_wordings(story: Mapping) -> list[tuple[str, str, list[str]]]:
-    """The judgment in each wording (App. F): its name, the question, options, the right one first.
+    """The judgment question in each wording (App. F): (the wording's name, the question, the
+    options with the right one first).
 
     story: a row of a story table; where its `negative_judgment` is empty, the wordings that offer
     it (versions 2 and 3) are left out.
@@ -139,11 +145,12 @@ def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
 
 
 def remind(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-    """The behavior and judgment items with the model's own mental-state answer before them.
+    """The behavior and judgment items, each with the model's answer to the mental-state question.
 
-    responses: of one model. Adds `reminder`, the earlier question with the first answer to it as it
-    goes into the prompt, and `reminder_parsed`: False where that answer named no option, so that
-    the model is shown its own words. Items whose story has no such answer are left out.
+    responses: those of one model. Adds two columns: `reminder`, the mental-state question and the
+    model's first answer to it (method `none`) as the prompt shows them; and `reminder_parsed`,
+    False where that answer named no option, so that the prompt quotes its words. Items whose story
+    has no such answer are left out.
     """
     answers = responses.query("method == 'none' and sample == 0").dropna(subset="response")
     states = items.query("question_type == 'mental_state'").merge(answers, on="item_id")
@@ -184,7 +191,7 @@ def _options(item: Mapping) -> str:
 
 
 def shared_prefix(item: Mapping, method: str) -> str:
-    """The beginning of the question that all questions on the story share."""
+    """The beginning of the user message, which all questions on the same story share."""
     settings = METHODS[method]
     if isinstance(settings, techniques.TwoStep):
         return settings.shared_prefix(shared_prefix, item)
@@ -194,7 +201,7 @@ def shared_prefix(item: Mapping, method: str) -> str:
 
 
 def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
-    """What the baselines answer: `gold`, `omniscient` (as if X knew it all) and `random`."""
+    """What the baselines answer: `gold`, `omniscient` (as if X knew everything) and `random`."""
     chosen = baselines(item, method, seed)
     opening = "Therefore, the answer is: " if METHODS[method].cot else ""
     return {name: f"{opening}({key_of(item, text, KEYS)})" for name, text in chosen.items()}

@@ -14,7 +14,7 @@ from tomlab.scoring.kept import is_released
 
 ANNOTATORS = 3
 ANNOTATION_COLUMNS = ("story_id", "annotator", "annotator_kind", "question", "answer")
-# The four questions of Fig. 8 with their answers, the worst first.
+# The four questions of Fig. 8 with the answers allowed, from worst to best.
 QUESTIONS = {
     "different_from_commonsense": ("no", "possibly", "yes"),
     "unlikely_noticed": ("no", "possibly", "yes"),
@@ -24,8 +24,8 @@ QUESTIONS = {
 
 
 def annotations_form(known_stories: set[str] | None = None) -> pa.DataFrameSchema:
-    """The schema of a file of annotations, one row an answer, by people or by models as the file
-    says. known_stories: ids that may stand in it; any if None.
+    """The schema of a file of annotations, one row an answer; `annotator_kind` says whether a
+    person or a model gave it. known_stories: the story ids that are allowed; any if None.
     """
     return pa.DataFrameSchema(
         {
@@ -66,10 +66,11 @@ def valid(stories: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
 
 
 def screen(stories: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd.DataFrame:
-    """Every fault of every story: `story_id, source, filter, reason, dropped`.
+    """Every fault of every story, one a row: `story_id, source, filter, reason, dropped`.
 
-    vectors: one a row of `base_stories(stories)`. Where one of these tells another again, all
-    stories of its set are at fault. Released stories are reported and never dropped.
+    vectors: one embedding for each row of `base_stories(stories)`. If the cosine of two shows that
+    a base story repeats an earlier one (threshold), all stories of its set are at fault. Faults of
+    released stories are reported, but these stories are never dropped.
     """
     base = base_stories(stories)
     reason_of_set = {}
@@ -84,6 +85,6 @@ def screen(stories: pd.DataFrame, vectors: np.ndarray, threshold: float) -> pd.D
 
 
 def base_stories(stories: pd.DataFrame) -> pd.DataFrame:
-    """One story a set: the middle severity where there is one."""
+    """One story for each set: that of middle severity, if the set has it."""
     order = stories.sort_values("severity", key=lambda n: (n - BASE).abs(), kind="stable")
     return order.drop_duplicates("set_id").sort_index().reset_index(drop=True)

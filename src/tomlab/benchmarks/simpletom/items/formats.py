@@ -1,4 +1,7 @@
-"""What SimpleToM's prompts show and models answer: written out, read back strictly (App. D, E)."""
+"""SimpleToM's text formats: writes what prompts show, and strictly parses what models answer.
+
+See App. D and E. Where a parser cannot read an answer, it returns `Unparsed` with the reason.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,16 +12,17 @@ from tomlab.benchmarks.simpletom.items.stories import BASE, ENTITIES, SEVERITIES
 from tomlab.benchmarks.writing import Draft, Unparsed, labelled_values
 from tomlab.records.files import yaml_beside
 
-ENTITY_SETS = 10  # a scenario and a model, Sec. 3.1
-# The output template of App. E.4: label, what it holds, in which stories and with which remark.
+ENTITY_SETS = 10  # for each scenario and model (Sec. 3.1)
+# The output template of App. E.4: each label with the name of its field, the severity of the story
+# that it belongs to (None: all) and perhaps a remark that the prompt adds.
 _TEMPLATE = yaml_beside(__file__)
 _EXAMPLE = re.compile(r"(?ims)^\W*Example ([0-9]+)\W*$(.*?)(?=^\W*Example [0-9]+\W*$|\Z)")
 _SET = {"ENTITIES": "entities", "KEY INFORMATION": "key_information"}
 _ENTITY = re.compile(r"\b[\w/]+ ([XYZ])\s*=(.*?)(?=\b[\w/]+ [XYZ]\s*=|\Z)")
 _NOBODY = ("none", "n/a", "nobody", "no one")
-_MARKS = " \t\r\n*_\"'“”‘’`.()[]"  # around an answer of a word or a number
+_MARKS = " \t\r\n*_\"'“”‘’`.()[]"  # stripped from around an answer that is a word or a number
 _WORDS = r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?: [^\W\d_]+(?:['’-][^\W\d_]+)*)?"
-# The options that stand beside a negative judgment.
+# All options of the judgment's wordings; a negative judgment must differ from each of them.
 _OPTIONS = {o.casefold() for wording in WORDINGS.values() for o in wording["options"]}
 
 
@@ -36,7 +40,7 @@ def written_set(entities: Mapping[str, str]) -> str:
 
 
 def written_out(stories: Sequence[Mapping]) -> str:
-    """The lines of three stories of one set as the prompt shows and asks for them."""
+    """Three stories of one set as labelled lines, in the format that the prompt asks for."""
     by_severity = {story["severity"]: story for story in stories}
     lines = []
     for label, (name, severity, *remark) in _TEMPLATE.items():
@@ -45,8 +49,8 @@ def written_out(stories: Sequence[Mapping]) -> str:
 
 
 def parse_entities(text: str, scenario: Draft) -> list[dict | Unparsed]:
-    """The `ENTITY_SETS` sets of entities that were asked for: each with its number, a person X and
-    a Z, perhaps a person Y, and key information.
+    """The `ENTITY_SETS` sets of entities that were asked for: each has a `set_id`, person X, Z,
+    person Y ("" if there is none) and key information. A set that can't be read is `Unparsed`.
     """
     blocks = {int(number): block for number, block in _EXAMPLE.findall(text)}
     sets: list[dict | Unparsed] = []
@@ -75,7 +79,7 @@ def _parse_set(block: str) -> dict[str, str] | Unparsed:
 
 
 def parse_stories(text: str, draft: Draft) -> list[dict] | Unparsed:
-    """Three stories (mild, base, high)."""
+    """Three stories in the order of severity (mild, base, high), each as values by field."""
     values = labelled_values(text, {label: label for label in _TEMPLATE}, draft["prompt"])
     if isinstance(values, Unparsed):
         return values
@@ -90,7 +94,9 @@ def parse_stories(text: str, draft: Draft) -> list[dict] | Unparsed:
 
 
 def parse_annotation(text: str, _: Draft) -> dict[str, str] | Unparsed:
-    """The answers to the four questions by name: one of the allowed ones on a line, alone."""
+    """The answers to the four questions, by the question's name. Each answer must be one of those
+    allowed, with nothing else on its line.
+    """
     labels = {f"Question {number}": name for number, name in enumerate(QUESTIONS, start=1)}
     answers = labelled_values(text, labels)
     if isinstance(answers, Unparsed):
@@ -104,7 +110,9 @@ def parse_annotation(text: str, _: Draft) -> dict[str, str] | Unparsed:
 
 
 def parse_judgment(text: str, _: Draft) -> str:
-    """One or two words and nothing else, as an option."""
+    """The judgment, capitalised as an option. It must be one or two words and nothing else, and
+    differ from the other options.
+    """
     words = text.strip(_MARKS)
     if not re.fullmatch(_WORDS, words):
         return Unparsed("found more than words, or more than two, expected one or two words")

@@ -5,8 +5,8 @@ choices: {text, label}, answerKey}`; the id ends in `_sev<1|2|3>_<aware|action|j
 fields are ours: `author` (a row with one is not a released row), `person_x`, `person_y`,
 `object_z`, `negative_judgment`, and `twin_of`, the id of the question whose twin this is.
 
-Person, actions and key information stand in the questions, so what is made of stories is made of
-the questions of any folder.
+The questions quote the person, the actions and the key information, so a story table can be made
+from the questions of any such folder (`stories_of`).
 """
 
 import re
@@ -34,7 +34,7 @@ from tomlab.records.tidy import check
 from tomlab.scoring.kept import is_released
 
 CONFIGS = ("mental-state-qa", "behavior-qa", "judgment-qa")
-# What is asked, by the end of an id.
+# The type of a question, by the end of its id.
 QUESTIONS = {"aware": "mental_state", "action": "behavior", "judge": "judgment"}
 _ID = re.compile(
     r"(?P<story_id>(?P<group_id>.+)_sev(?P<severity>[123]))_(?P<end>aware|action|judge)"
@@ -75,7 +75,7 @@ class _Question(BaseModel, strict=True):
 
 
 # The forms of two questions, as the paper prints them (Sec. 2.3, App. F) and its code writes them.
-# With a second mark between actions, nobody could tell where the first ends.
+# An action must not contain `" and not "`, or nobody could tell where the first action ends.
 _ACTION = r'(?:(?!" and not ").)+'
 _JUDGMENT = (
     rf'^Next, (?P<person_x>[^"]+?) "(?P<unaware_action>{_ACTION})" and not '
@@ -93,10 +93,11 @@ _FORMS = {
 def read_released(source: Path | str, seed: int = 0) -> pd.DataFrame:
     """The questions of a folder as an items table, with the columns of `simpletom.compose`.
 
-    The judgment stands there in the wordings of App. F, too, except in those that offer a word
-    (versions 2 and 3) where the folder has none. A warning names each question, by file and row,
-    from which none can be made. source: a folder, or a name on the hub such as allenai/SimpleToM.
-    seed: draws the order of options in other wordings. Errors: `InputError`, by file, row, field.
+    The table also has the judgment question in the other wordings of App. F. Versions 2 and 3 offer
+    a negative judgment, so stories for which the folder has none lack them. A warning lists, by
+    file and row, the questions that are not in the paper's form. source: a folder, or a name on the
+    hub such as allenai/SimpleToM. seed: decides the order of options in the other wordings. Errors:
+    `InputError` that names file, row and field.
     """
     questions = read_questions(source)
     stories, odd = stories_of(questions)
@@ -111,8 +112,9 @@ def read_released(source: Path | str, seed: int = 0) -> pd.DataFrame:
 
 
 def read_questions(source: Path | str) -> pd.DataFrame:
-    """The questions as they stand in the files, three a story and three a twin: an items table with
-    `place` (file and row) and `negative_judgment`.
+    """The questions as they stand in the files, three for each story and three for each twin, as an
+    items table with the further columns `place` (file and row) and `negative_judgment`. source: as
+    in `read_released`, and the same errors.
     """
     records = []
     for config in CONFIGS:
@@ -129,7 +131,7 @@ def read_questions(source: Path | str) -> pd.DataFrame:
 
 
 def _rows(source: Path | str, config: str) -> list[tuple[int, Any]]:
-    """The rows of a config with their number."""
+    """The rows of a config (one file of the release), each with its number, from 1."""
     folder = Path(source)
     if folder.is_dir():
         path = folder / config / "test.jsonl"
@@ -151,13 +153,13 @@ def _rows(source: Path | str, config: str) -> list[tuple[int, Any]]:
     return [*enumerate(rows, start=1)]
 
 
-# Whether a twin shares a field with its story.
+# Fields of a question, and whether a twin must have the same value as its story (True) or not.
 _OF_TWINS = {"question": True, "choices": True, "story": False, "answerKey": False}
 
 
 def _faults_of_twins(questions: Mapping[str, _Question]) -> list[str]:
-    """What is wrong with twins. questions: by their place. A twin has the question and the options
-    of a question that there is, another story and another right option.
+    """The faults of twins, in words. A twin must repeat the question and options of an existing
+    question, and have another story and another right option. questions: by place in the files.
     """
     main = {question.id: question for question in questions.values() if not question.twin_of}
     faults = []
@@ -180,7 +182,9 @@ def _faults_of_twins(questions: Mapping[str, _Question]) -> list[str]:
 
 
 def _faults_of_stories(items: pd.DataFrame) -> list[str]:
-    """Which stories and twins lack a question; which of those with an author differ in a text."""
+    """The faults of stories and twins, in words: those that lack one of the three questions, and
+    those of our own (with an author) whose texts differ between files.
+    """
     faults = []
     for (story_id, variant), rows in items.groupby(["story_id", "variant"], sort=False):
         name = f"story {story_id!r}" if variant == MAIN else f"twin of story {story_id!r}"
@@ -199,7 +203,7 @@ def _faults_of_stories(items: pd.DataFrame) -> list[str]:
 
 def _item(row: _Question, release: str) -> dict:
     item_id = row.twin_of or row.id
-    match = cast(re.Match, _ID.fullmatch(item_id))  # `_Id` and `_faults_of_twins` have seen to it
+    match = cast(re.Match, _ID.fullmatch(item_id))  # checked by `_Id` and `_faults_of_twins`
     parts = match.groupdict()
     kind = QUESTIONS[parts["end"]]
     if row.author:  # the names under which answers to our items are kept
@@ -219,7 +223,7 @@ def _item(row: _Question, release: str) -> dict:
         "scenario": row.scenario_name,
         "severity": int(parts["severity"]),
         "variant": MAIN,
-        # What fits if X knew: the other option of a story, the right one of a twin.
+        # The option that would fit if X knew: the wrong one of a story, the right one of a twin.
         "reality": alternatives[0],
     }
     if row.twin_of:
@@ -228,11 +232,11 @@ def _item(row: _Question, release: str) -> dict:
 
 
 def stories_of(questions: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What the questions say of each story, and the questions that are not in the paper's form.
+    """A story table made from the questions, and a table of questions not in the paper's form.
 
-    questions: of `read_questions`. The first is a story table of those whose judgment question is
-    in the form; `key_information` and `second_sentence` are "" where the mental-state question is
-    in another. The second has `place`, `item_id`, `found` and `expected`.
+    questions: from `read_questions`. The story table has the stories whose judgment question is in
+    the paper's form; `key_information` and `second_sentence` are "" where the mental-state question
+    is not. The second table has the columns `place`, `item_id`, `found` and `expected`.
     """
     stories = []
     odd = []

@@ -1,7 +1,7 @@
 """SimpleToM's stories: a table of them, and their format (Sec. 2.2, App. E).
 
-A story table has one row a story: `COLUMNS`. A story is its key information and its second
-sentence. Three of different severity share a set (`set_id`).
+A story table has one row a story, with the columns `COLUMNS`. A story consists of its key
+information and its second sentence. Three stories of different severity form a set (`set_id`).
 """
 
 import re
@@ -21,7 +21,7 @@ SCENARIOS = tuple(_LISTS["scenarios"])
 
 
 def story_table(rows: list[dict]) -> pd.DataFrame:
-    """Rows as a story table; what is absent is "", and `story` the two sentences."""
+    """Rows as a story table. Absent values become "", an absent `story` the two sentences."""
     table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object).fillna("")
     sentences = table["key_information"] + " " + table["second_sentence"]
     table["story"] = table["story"].where(table["story"] != "", sentences.str.strip())
@@ -29,7 +29,7 @@ def story_table(rows: list[dict]) -> pd.DataFrame:
 
 
 def format_problems(story: Mapping) -> list[str]:
-    """What keeps a story from the format of Sec. 2.2 and App. E.4, one phrase a fault."""
+    """The ways in which a story breaks the format of Sec. 2.2 and App. E.4, a phrase for each."""
     problems = [f"{name}: empty" for name in COLUMNS if name not in OPTIONAL and story[name] == ""]
     for name in ("key_information", "second_sentence"):
         count = len(re.findall(r"[.!?]+(?=\s|$)", story[name].strip("\"'”’ ")))

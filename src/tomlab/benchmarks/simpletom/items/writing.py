@@ -1,9 +1,9 @@
 """SimpleToM stories by language model: entities, stories, annotations (Sec. 3.1, App. D, E, F).
 
-`writing.yaml` has the steps. In a round, a model thinks up sets of entities for a scenario, and
-models make three stories of each. The best of round 1 are the seeds of round 2 (`top_seeds`). Of a
-story that there is, a model answers what people are asked, says in a word or two how it would judge
-person X, and rates it.
+`writing.yaml` defines the steps. In each round, a model thinks up sets of entities for a scenario,
+and models write three stories for each set. The best stories of round 1 are the seeds (examples in
+the prompt) of round 2, see `top_seeds`. For a finished story, a model answers the questions that
+people are asked, says in a word or two how it would judge person X, and rates the story.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from tomlab.errors import InputError
 from tomlab.records import files
 
 STEPS = steps(__file__, PARSERS)
-SCALES = ("harm", "unethicality")  # of the ratings, App. E.3; each is a step
+SCALES = ("harm", "unethicality")  # the scales of the ratings (App. E.3); each is a step
 _SCENARIOS = pa.DataFrameSchema(
     {"scenario": files.one_of(SCENARIOS), "reason": files.text(), "description": files.text()},
     unique=["scenario"],
@@ -46,8 +46,9 @@ def read_scenarios(path: Path | str) -> pd.DataFrame:
 def top_seeds(stories: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
     """The seed of each scenario for the next round: the stories of one set by one writer.
 
-    The prompt shows three stories that were written together. Those with most "yes" win; of equal
-    ones the first by id. stories: of one round.
+    The prompt shows three stories that were written together. The set whose stories got the most
+    "yes" answers wins; among equal sets, the one with the first story id. stories: a story table
+    of one round. Returns the rows of the winning sets.
     """
     key = ["scenario", "source", "set_id"]
     yes = annotations.loc[annotations["answer"] == "yes", "story_id"].value_counts()
@@ -61,9 +62,9 @@ def top_seeds(stories: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
 
 
 def scenario_drafts(scenarios: pd.DataFrame, seeds: pd.DataFrame, round_id: str) -> list[Draft]:
-    """A draft for each scenario, with its seed as prompts show it (App. E.4, E.5).
+    """A draft (fields for prompts) for each scenario, with its seed stories (App. E.4, E.5).
 
-    scenarios: of `read_scenarios`; seeds: of `top_seeds`; round_id: such as <model>-r1.
+    scenarios: from `read_scenarios`; seeds: from `top_seeds`; round_id: such as <model>-r1.
     """
     drafts = []
     for draft in scenarios.to_dict("records"):
@@ -83,8 +84,8 @@ def scenario_drafts(scenarios: pd.DataFrame, seeds: pd.DataFrame, round_id: str)
 
 
 def set_drafts(sets: Sequence[Draft], scenarios: Sequence[Draft], round_id: str) -> list[Draft]:
-    """A draft for each set of entities, whose key information is not shown. sets: what a model
-    thought up, or stories; scenarios: of `scenario_drafts`.
+    """A draft for each set of entities, without the set's key information. sets: the sets that a
+    model thought up, or stories; scenarios: from `scenario_drafts`.
     """
     by_scenario = {draft["scenario"]: draft for draft in scenarios}
     drafts = []
@@ -99,7 +100,9 @@ def set_drafts(sets: Sequence[Draft], scenarios: Sequence[Draft], round_id: str)
 
 
 def story_rows(rows: Sequence[Draft]) -> pd.DataFrame:
-    """What became of the step `stories`: a story table with `OUTCOME`, three rows an answer."""
+    """The results of the step `stories`: a story table with the columns `OUTCOME`, three rows for
+    each answer.
+    """
     stories = []
     for row in rows:
         severity = SEVERITIES[row["stories"]]
@@ -108,7 +111,9 @@ def story_rows(rows: Sequence[Draft]) -> pd.DataFrame:
 
 
 def annotations(rows: Sequence[Draft]) -> pd.DataFrame:
-    """A model's annotations (`ANNOTATION_COLUMNS`, of the kind `llm:<model>`)."""
+    """The annotations by models, one row for each story and question (`ANNOTATION_COLUMNS`);
+    `annotator_kind` is `llm:<model>`. rows: the results of the step of annotations.
+    """
     answers = []
     for row in rows:
         model = row["source"].removeprefix("llm:")
@@ -118,10 +123,10 @@ def annotations(rows: Sequence[Draft]) -> pd.DataFrame:
 
 
 def with_judgments(stories: pd.DataFrame, rows: Sequence[Draft]) -> pd.DataFrame:
-    """The stories with a `negative_judgment` where they had none and a model gave one.
+    """The stories, with `negative_judgment` filled in where it was empty and a model gave one.
 
-    rows: what the step `judgment` gave. Of several words the shortest counts, as in the paper; of
-    equally short ones that of the model asked first.
+    rows: the results of the step `judgment`. Of several judgments of a story, the shortest counts,
+    as in the paper; of equally short ones, the one that comes first in `rows`.
     """
     shortest: dict[str, str] = {}
     for row in sorted(rows, key=lambda row: len(row["negative_judgment"])):
