@@ -49,8 +49,8 @@ def disagreements(
 ) -> pd.DataFrame:
     """Up to five questions on which two sides scored differently, from different groups.
 
-    The sides are the first pair in `differences` (from `paired`) that differs in `scores`, which may
-    be those of one metric only. Columns: question, gold, and each side's answer and verdict.
+    The sides are the first pair in `differences` (from `paired`) that differs in `scores`, which
+    may be those of one metric only. Columns: question, gold, and each side's answer and verdict.
     """
     answers = responses.set_index(KEY)
     for pair in differences[["varies", "same", "a", "b"]].drop_duplicates().itertuples():

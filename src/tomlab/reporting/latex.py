@@ -24,7 +24,7 @@ def escaped(text: str) -> str:
 
 def table(texts: pd.DataFrame, caption: str, notes: Sequence[str], name: str) -> str:
     """A LaTeX `table` float, at most as wide as the text; a comment in its first line gives the
-    preamble that it needs. name: such as "bigtom/table7", which gives the label "tab:bigtom-table7".
+    preamble that it needs. name: such as "bigtom/table7", for the label "tab:bigtom-table7".
     """
     plain = texts.map(escaped).rename(columns=escaped)
     label = "tab:" + name.replace("/", "-").replace("_", "-")
