@@ -1,7 +1,8 @@
-"""Kept answers: files of what models answered, from which anyone draws a run's figures again.
+"""Kept answers: files of models' answers, from which anyone can draw a run's figures again.
 
-In `<folder>/<benchmark>/<model>.parquet` a row is an answer as the store has it (`store.row`), with
-what it was asked for, in the order of requests: like ones lie together and pack well.
+Each row of `<folder>/<benchmark>/<model>.parquet` is an answer as the store has it (`store.row`),
+with `uses`, the stages and purposes that asked for it. Rows are sorted by request: similar ones lie
+together and compress well.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -25,7 +26,7 @@ _USES = "a line for each stage and what it asked for, with a space between the t
 
 
 class _Answer(BaseModel, strict=True, allow_inf_nan=False):
-    """What may stand in a row of a file."""
+    """The columns of a file and their valid values."""
 
     key: str
     uses: Annotated[str, fits(lambda text: all(" " in use for use in text.splitlines()), _USES)]
@@ -55,7 +56,9 @@ _ROWS = TypeAdapter(dict[int, _Answer])
 
 
 def look_up(folders: Iterable[Path], keys: Collection[str]) -> dict[str, Reply]:
-    """The kept replies by key. Errors: of `read`, and `InputError` for two answers to a request."""
+    """The kept replies to some requests, by key. Errors: `InputError` if two files answer a request
+    differently; those of `read`.
+    """
     replies: dict[str, Reply] = {}
     files_of_keys: dict[str, Path] = {}
     problems = []
@@ -77,8 +80,9 @@ def files(folders: Iterable[Path]) -> list[Path]:
 
 
 def read(path: Path, keys: Collection[str] | None = None) -> Iterator[list[dict]]:
-    """The answers of a file, some thousand at a time. keys: of those wanted, if not all. Errors:
-    `InputError` for an unreadable file and what no answer has, such as another request's key.
+    """Yield the answers of a file in lists of up to 5,000 rows. keys: of the answers wanted; None
+    for all. Errors: `InputError` for an unreadable file, a missing column or an invalid value, such
+    as a key that is not that of the row's request.
     """
     wanted = None if keys is None else pa.array([*keys], pa.string())
     first = 1
@@ -103,7 +107,7 @@ def read(path: Path, keys: Collection[str] | None = None) -> Iterator[list[dict]
 
 
 def write(rows: Iterable[Mapping], path: Path) -> None:
-    """Write a file of answers; the same ones are the same bytes, whatever their order."""
+    """Write a file of answers. The same answers give the same bytes, whatever their order."""
     path.parent.mkdir(parents=True, exist_ok=True)
     table = pa.Table.from_pylist([*rows], SCHEMA).sort_by([("request", "ascending")])
     partial = path.with_suffix(".partial")

@@ -55,7 +55,7 @@ class Anthropic(Remote):
 
 
 def _cached_prefix(request: Request) -> list[Mapping[str, Any]]:
-    """The messages but the system's; a long shared prefix is a block of its own, to be cached."""
+    """All messages but the system's. A long shared prefix becomes a block, which is cached."""
     *earlier, last = (m for m in request.messages if m["role"] != "system")
     prefix = request.shared_prefix
     if len(prefix) < CACHED_CHARACTERS:

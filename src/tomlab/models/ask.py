@@ -1,4 +1,4 @@
-"""`ask` answers from the response store and asks for the rest; each is stored as it arrives."""
+"""`ask` takes answers from the response store and asks for the others, storing each on arrival."""
 
 import asyncio
 import sys
@@ -29,21 +29,21 @@ async def ask(
     limits: Limits | None = None,
     progress: bool = True,
 ) -> list[Response]:
-    """Answer `requests` by `model`, in their order.
+    """The responses of `model` to `requests`, in their order.
 
-    Answers come from the store, then from the kept ones in `limits.answers`; the others are asked
-    once each and stored one by one. One process at a time asks a model at a store. A request that
-    fails, or whose answer the vendor filters, becomes a `Response` with an `error`, which is not
-    stored.
+    Answers are taken from the store, then from the kept answers in `limits.answers`; the others
+    are asked for once each and stored on arrival. Only one process at a time asks a model at a
+    store. A request that fails, or whose answer the vendor filters, becomes a `Response` with an
+    `error`, which is not stored.
 
-    Errors: `InputError` before anything is spent where nothing may or can be asked; in mid-run at
-    the cost limit or after `limits.give_up_after` failures in a row, once what is under way, and
-    paid, has come in. `StoreError` from the store.
+    Errors: `InputError` before anything is spent, if missing answers may not or cannot be asked
+    for; `InputError` during the run, at the cost limit or after `limits.give_up_after` failures in
+    a row, but only once the requests under way have come in; `StoreError` from the store.
     """
     limits = limits or Limits()
     adapter = provider(model)
     keys = [request_key(adapter.payload(request)) for request in requests]
-    if model.provider == "baseline":  # it says what it was given: nothing to look up or to limit
+    if model.provider == "baseline":  # its answers are in the requests
         replies = [Reply(adapter.payload(request)["says"], "stop") for request in requests]
         return [Response(key, reply) for key, reply in zip(keys, replies, strict=True)]
     with Store(store) as opened:
@@ -52,7 +52,7 @@ async def ask(
         run.take(answers.look_up(limits.answers, run.missing.keys()))
         if run.missing:
             _check(run)
-        # Before anything is asked: what came before a run stopped was asked by this stage too.
+        # Noted before asking, so that answers that arrive before a stop count as this stage's too.
         pairs = zip(keys, requests, strict=True)
         opened.used((key, stage(), request.purpose) for key, request in pairs)
         if run.missing:
@@ -61,7 +61,7 @@ async def ask(
 
 
 def _check(run: Run) -> None:
-    """Errors: `InputError` where the limits forbid to ask for what is missing."""
+    """Raise `InputError` if the limits forbid asking for the missing answers."""
     entry = f"models.{run.model.name}"
     if run.limits.ask == "never":
         purposes = Counter(request.purpose or "asked" for request in run.missing.values())
@@ -76,7 +76,7 @@ def _check(run: Run) -> None:
 
 
 async def _ask_for_missing(run: Run, progress: bool) -> None:
-    """Ask in the way that the model declares. Errors: `InputError` with why the run stopped."""
+    """Ask one by one, or in batches if the model says so. Errors: `InputError` if it stopped."""
     try:
         options = getattr(run.model, "batch", None)
         if options:
@@ -84,10 +84,10 @@ async def _ask_for_missing(run: Run, progress: bool) -> None:
         else:
             async with alone(run.store, run.model.name):
                 run.store.lose(run.model.name)
-                run.take(run.store.replies(run.missing))  # which others asked meanwhile
+                run.take(run.store.replies(run.missing))  # that other runs stored meanwhile
                 if run.missing:
                     await _show(run, _one_by_one, progress)
-    except asyncio.CancelledError:  # by Ctrl-C, or by whoever asked
+    except asyncio.CancelledError:  # by Ctrl-C, or by the caller
         run.stopped = run.stopped or f"stopped; answers go to {run.store.path}"
         print(f"\n{run.end_error()}", file=sys.__stderr__ or sys.stderr, flush=True)
         raise
@@ -98,8 +98,8 @@ async def _ask_for_missing(run: Run, progress: bool) -> None:
 
 
 async def _show(run: Run, way: Callable[[Run], Awaitable[None]], progress: bool) -> None:
-    """Announce what is asked, and ask it under a bar."""
-    # The original stream: notebooks' outputs stay free of bars, terminals show them.
+    """Announce the requests, and send them by the function `way` under a progress bar."""
+    # The original stream, so that bars appear in terminals but not in notebooks' outputs.
     stream = sys.__stderr__ or sys.stderr
     if progress:
         print(_announcement(run), file=stream)
@@ -116,7 +116,7 @@ async def _show(run: Run, way: Callable[[Run], Awaitable[None]], progress: bool)
 
 
 def _announcement(run: Run) -> str:
-    """What is asked now, what it may cost and how long it may take."""
+    """A line that says what is asked now, what it may cost and how long it may take."""
     missing = run.missing.values()
     tokens = sum(request.prompt_tokens for request in missing)
     cost = "no price declared"
@@ -132,7 +132,7 @@ def _announcement(run: Run) -> str:
 
 async def _one_by_one(run: Run) -> None:
     """Ask for each request by itself, with as many workers as the model allows."""
-    # What shares a prefix goes to one worker where that has the prefix worked out once.
+    # Requests that share a prefix go to one worker, so that the prefix is computed only once.
     groups = by_prefix(run.missing)
     if run.model.provider == "openai":
         groups = [[pair] for pair in chain.from_iterable(groups)]
@@ -144,7 +144,7 @@ async def _one_by_one(run: Run) -> None:
 
 
 async def _work(run: Run, queue: Iterator, rate: Rate) -> None:
-    """Ask what is in the queue, until there is nothing left or the run stops."""
+    """Send the requests in the queue until none is left or the run stops."""
     try:
         for key, request in chain.from_iterable(queue):
             await rate.wait(request)
@@ -163,7 +163,7 @@ async def _reserve(run: Run, key: str) -> None:
     while cost and not run.stopped:
         if run.store.reserve({key: cost}, run.model.name, run.limits.max_cost_usd):
             return
-        if run.under_way:  # which may cost less than was reserved
+        if run.under_way:  # it may cost less than was reserved
             await asyncio.sleep(LOOK)
         else:
             run.stopped = run.no_room(cost)
@@ -177,7 +177,7 @@ async def _ask_one(run: Run, key: str) -> None:
         reply = await run.adapter.send(run.requests[key])
     except Exception as error:  # noqa: BLE001 - one request's fault must not lose the others
         run.fail(key, error)
-        if isinstance(error, InputError):  # which all others would meet as well
+        if isinstance(error, InputError):  # all other requests would fail likewise
             run.stopped = str(error)
     else:
         run.keep(key, reply, time.monotonic() - start)

@@ -1,8 +1,9 @@
-"""Asking in a vendor's batches: what is missing goes out in few large parts, for hours or days.
+"""Ask in a vendor's batches: missing requests are sent in a few large parts, for hours or days.
 
-A file beside the store names the batches: each before it is made, until all its results are stored.
-So whatever ends a run, the next one takes them up. If nobody heard whether a batch was made, the
-vendor's list tells: only if two looks, `poll` apart, miss it, its requests go out in another.
+A file beside the store names each batch from before it is made until all its results are stored,
+so that after any interruption the next run continues with it. If it is unknown whether a batch was
+made, the vendor's list is searched; only if two searches, `poll` seconds apart, do not find it, its
+requests are sent in another batch.
 """
 
 import asyncio
@@ -28,7 +29,7 @@ from tomlab.models.run import Run
 from tomlab.models.specs import Reply, Request
 from tomlab.models.turns import alone
 
-ROUNDS = 3  # in so many batches is a request asked in one run, if its line fails
+ROUNDS = 3  # how many batches of one run may ask a request whose result fails
 SKEW = 3600.0  # how far a vendor's clock may be from ours, in seconds
 
 
@@ -58,12 +59,12 @@ async def ask(run: Run, options: specs.Batch) -> None:
 
 @dataclass
 class Batch:
-    """A batch at the vendor's."""
+    """A batch at the vendor."""
 
-    name: str  # our own
-    sent: float  # when its making began, in seconds since 1970
-    keys: list[str]  # of its requests, until their results are stored
-    id: str | None = None  # the vendor's; None until it was heard of
+    name: str  # given by us
+    sent: float  # when we began to make it, in seconds since 1970
+    keys: list[str]  # of those requests whose results are not stored yet
+    id: str | None = None  # given by the vendor; None until we receive it
 
 
 class _Asking:
@@ -79,27 +80,27 @@ class _Asking:
             self.vendor = AnthropicBatches(run.adapter)
         self.file = Path(f"{run.store.path}.{run.model.name}.batches.json")
         self.batches: list[Batch] = []
-        self.missed: set[str] = set()  # names of batches that a look at the vendor's list missed
-        self.answered: dict[str, int] = {}  # by name, as the vendor counts
-        self.failures: Counter[str] = Counter()  # by key: in how many batches
+        self.missed: set[str] = set()  # names of batches that one search of the list did not find
+        self.answered: dict[str, int] = {}  # the vendor's counts, by batch name
+        self.failures: Counter[str] = Counter()  # how often each request failed, by key
 
     @property
     def under_way(self) -> list[Batch]:
-        """The batches with any of our requests."""
+        """The batches that contain requests still missing in this run."""
         missing = self.run.missing.keys()
         return [batch for batch in self.batches if not missing.isdisjoint(batch.keys)]
 
     def save(self) -> None:
-        """Write all batches in which the model was asked at the store to the file."""
+        """Write the list of batches to the file."""
         partial = self.file.with_suffix(".partial")
         with partial.open("w") as file:
             json.dump([asdict(batch) for batch in self.batches], file)
             file.flush()
-            os.fsync(file.fileno())  # a power cut forgets nothing
+            os.fsync(file.fileno())  # so that a power cut loses nothing
         partial.replace(self.file)
 
     def show(self) -> None:
-        """Tell how far the batches are; of Anthropic's that is known when they are over."""
+        """Show how far the batches are; Anthropic's count answers only when they are over."""
         batches = self.under_way
         status = ""
         self.run.at_vendor = ""
@@ -112,9 +113,9 @@ class _Asking:
         self.run.bar.set_postfix_str(f"{status} {self.run.spent_so_far()}")
 
     async def step(self) -> None:
-        """Store what came back, and send what waits and is in no batch."""
+        """Store the results that came back, and send missing requests that are in no batch."""
         run = self.run
-        run.take(run.store.replies(run.missing))  # which others asked meanwhile
+        run.take(run.store.replies(run.missing))  # that other runs stored meanwhile
         if self.file.exists():
             self.batches = [Batch(**fields) for fields in json.loads(self.file.read_text())]
         run.store.lose(run.model.name, [batch.name for batch in self.batches])
@@ -129,7 +130,7 @@ class _Asking:
         await self._send_waiting()
 
     async def _send_waiting(self) -> None:
-        """Send what is in no batch, as far as the options and the cost limit admit."""
+        """Send requests that are in no batch, as far as options and cost limit allow."""
         options = self.options
         sent = set(chain.from_iterable(batch.keys for batch in self.batches))
         waiting = {key: request for key, request in self.run.missing.items() if key not in sent}
@@ -139,13 +140,15 @@ class _Asking:
                 return
 
     async def _make(self, part: Mapping[str, Payload]) -> bool:
-        """Make a batch of what the cost limit admits; whether that is all. Errors: `InputError`."""
+        """Make a batch of the requests that the cost limit admits; whether these are all of `part`.
+        Errors: `InputError` if it admits none and no batch is under way.
+        """
         run = self.run
         costs = {key: run.model.worst_case(run.requests[key]) for key in part}
         name = uuid4().hex
         keys = run.store.reserve(costs, run.model.name, run.limits.max_cost_usd, name)
         if not keys:
-            if not self.under_way:  # which may cost less than was reserved
+            if not self.under_way:  # a batch may cost less than reserved
                 message = run.no_room(min(costs.values()))
                 raise InputError(f"{message}; {len(run.missing):,} requests were not sent")
             return False
@@ -164,13 +167,13 @@ class _Asking:
         return len(keys) == len(part)
 
     def _forget(self, batch: Batch) -> None:
-        """A batch was not made."""
+        """Forget a batch that was not made, and free what was reserved for it."""
         self.batches.remove(batch)
         self.run.store.free(batch.name)
 
     async def _find(self, batch: Batch) -> None:
-        """Look for a batch of which nobody heard whether it was made. Any of its results tells that
-        it is ours; until all that is listed has some, nothing is asked again.
+        """Search the vendor's list for a batch that may not have been made. A batch is recognised
+        by its results, so its requests are sent again only after every listed batch is over.
         """
         ids = {known_batch.id for known_batch in self.batches}
         all_are_over = True
@@ -190,14 +193,14 @@ class _Asking:
             self.missed.add(batch.name)
 
     async def _is_ours(self, listed: Any, batch: Batch) -> bool:
-        """Whether the first result of a listed batch is of a request in this one."""
+        """Whether the first result of a listed batch answers a request in `batch`."""
         async for key, _ in self.vendor.results(listed):
-            if key:  # the line is whole
+            if key:  # else the line is broken
                 return key in batch.keys
         return False
 
     async def _look(self, batch: Batch) -> None:
-        """Store the results of a batch that is over, as far as this run asks for them."""
+        """Check on a batch. If it is over, store the results that this run asks for."""
         run = self.run
         status = await self.vendor.batches.retrieve(batch.id)
         end = self.vendor.end_of(status)
@@ -216,7 +219,9 @@ class _Asking:
             run.stopped = f"batch {batch.id} {end}"
 
     def _take(self, key: str, result: Reply | Exception, batch: Batch) -> None:
-        """Store one answer; a request without one waits again, or has an error in its place."""
+        """Store one answer. A request without one waits for another batch or, if its error is final
+        or it failed `ROUNDS` times, gets the error as its response.
+        """
         if isinstance(result, Reply):
             self.run.keep(key, result, time.time() - batch.sent)
             return
@@ -232,11 +237,11 @@ class _Asking:
 
 
 class RefusedError(Exception):
-    """What a vendor said in place of one answer, for good."""
+    """The vendor gave an error instead of one answer, and would do so again."""
 
 
 class PassingError(Exception):
-    """The same, where asking again may fare better."""
+    """The vendor gave an error instead of one answer, but asking again may work."""
 
 
 class Batches(ABC):
@@ -246,18 +251,18 @@ class Batches(ABC):
 
     @abstractmethod
     def files(self, batch: Any) -> list[AbstractAsyncContextManager]:
-        """The files of its results."""
+        """The files with the results of a batch, to be opened as streams."""
 
     @abstractmethod
     def answer(self, result: Any) -> Any:
-        """The body of an answer. Errors: of `_fault`."""
+        """The body of the answer in a line of results. Errors: those made by `_fault`."""
 
     async def results(self, batch: Any) -> AsyncIterator[tuple[str, Reply | Exception]]:
-        """Of a batch that is over, each key with the reply or the error in its place."""
+        """Yield each request's key with its reply or error, for a batch that is over."""
         for file in self.files(batch):
             begun_line = b""
             async with file as content:
-                # The clients' own readers end at the first broken line.
+                # The clients' own readers stop at the first broken line.
                 async for chunk in content.iter_bytes():
                     *lines, begun_line = (begun_line + chunk).split(b"\n")
                     for line in lines:
@@ -265,7 +270,7 @@ class Batches(ABC):
             yield self.read(begun_line)
 
     def read(self, line: bytes) -> tuple[str, Reply | Exception]:
-        """One line of results; a broken one has the key ""."""
+        """The key and the reply or error in one line of results; a broken line has the key ""."""
         key = ""
         try:
             result = from_json(line)
@@ -277,8 +282,8 @@ class Batches(ABC):
 
 
 class OpenAIBatches(Batches):
-    """Files of requests, which a batch turns into a file of answers and one of errors; a request's
-    key is its `custom_id`.
+    """OpenAI's batches: from a file of requests come a file of answers and one of errors. A
+    request's key is its `custom_id`.
     """
 
     most_requests = 50_000
@@ -290,12 +295,12 @@ class OpenAIBatches(Batches):
         self.url = f"/v1{adapter.path}"
 
     def entry(self, key: str, request: Request) -> Payload:
-        """What asks one request."""
+        """The entry of a batch that asks one request."""
         body = self.adapter.wire(request)
         return {"custom_id": key, "method": "POST", "url": self.url, "body": body}
 
     async def create(self, entries: Collection[Payload]) -> str:
-        """Make a batch, without retries, which might make a second one; its id."""
+        """Make a batch and return its id. No retries, as they might make a second batch."""
         client = self.adapter.client
         lines = [json.dumps(entry).encode() for entry in entries]
         file = await client.files.create(file=("x.jsonl", b"\n".join(lines)), purpose="batch")
@@ -309,7 +314,7 @@ class OpenAIBatches(Batches):
         return batch.created_at
 
     def end_of(self, batch: Any) -> str | None:
-        """None while a batch is under way, then "", or in words why it was not done."""
+        """None while a batch is under way; then "", or why it failed or was cancelled."""
         if batch.status == "failed":
             errors = (batch.errors and batch.errors.data) or []
             return "failed: " + "; ".join(str(error.message or error.code) for error in errors[:3])
@@ -329,7 +334,7 @@ class OpenAIBatches(Batches):
 
 
 class AnthropicBatches(Batches):
-    """Batches that carry their requests and give one list of results."""
+    """Anthropic's batches: requests are sent in the call itself; results come as one list."""
 
     most_requests = 100_000
     most_bytes = 256_000_000
@@ -368,7 +373,7 @@ Vendor = OpenAIBatches | AnthropicBatches
 
 
 def _fault(error: Any, status: int | None, is_passing: bool) -> Exception:
-    """What stands in place of an answer: a `FilteredError`, `PassingError` or `RefusedError`."""
+    """The exception for an error instead of an answer. is_passing: asking again may work."""
     message = server_errors.words(error)
     if server_errors.is_filtered(error, status):
         return FilteredError(f"in place of an answer: {message}")
@@ -379,7 +384,7 @@ def _fault(error: Any, status: int | None, is_passing: bool) -> Exception:
 def parts(
     vendor: Vendor, requests: Mapping[str, Request], limit: int | None
 ) -> Iterator[dict[str, Payload]]:
-    """What asks these requests, by key, in parts within the vendor's limits and `limit`."""
+    """Yield batch entries by key, in parts within the vendor's limits and `limit` (requests)."""
     most_requests = min(limit or vendor.most_requests, vendor.most_requests)
     part: dict[str, Payload] = {}
     size = 0

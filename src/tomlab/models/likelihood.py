@@ -1,8 +1,8 @@
-"""How likely a model finds each of some continuations of a prompt (`ask_by: likelihood`).
+"""Measure how likely a model finds each continuation of a prompt (`ask_by: likelihood`).
 
-A server that repeats prompts with their log-probabilities, as vLLM's does, is asked once. That of
-llama.cpp, and so the embedded engine, does not do it: a grammar holds it to the tokens of each
-continuation, and it tells how likely the model alone finds each token.
+A server that repeats prompts with their log-probabilities, such as vLLM's, is asked once a prompt.
+The server of llama.cpp, and so the embedded engine, can't do this. There, a grammar forces the
+server to write each continuation, and it reports the probability of each token without the grammar.
 """
 
 import json
@@ -23,17 +23,17 @@ Weight = tuple[float, int]  # the log-likelihood of a continuation (nats), and i
 
 
 async def by_grammar(client: openai.AsyncOpenAI, model: str, request: Request) -> Reply:
-    """The likelihoods by a server of llama.cpp: a grammar lets it write nothing but the tokens of a
-    continuation, and it gives the log-probability of each. Errors: `NoAnswerError` where it wrote
-    others.
+    """Get the likelihoods from a server of llama.cpp: a grammar lets it write only the tokens of a
+    continuation, and it reports the log-probability of each. Errors: `NoAnswerError` if the server
+    wrote other tokens.
     """
     root = str(client.base_url).removesuffix("/").removesuffix("/v1")
     weights: list[list[Weight]] = []
     read = 0
     for prompt, options in request.weighed:
         body = {"model": model, "prompt": prompt, "temperature": 0}
-        # All continuations are weighed from one state, in which the prompt has just been read; what
-        # an earlier request left there would change the last digits.
+        # The server first reads the prompt alone, so that every continuation starts from the same
+        # state; remains of an earlier request would change the last digits.
         reading = {**body, "max_tokens": 1, "cache_prompt": bool(weights)}
         first = await _post(client, "/completions", reading)
         read += usage_of(first.usage).prompt
@@ -54,7 +54,7 @@ async def by_grammar(client: openai.AsyncOpenAI, model: str, request: Request) -
 
 
 def _of_tokens(answer: Any, tokens: list[int], option: str) -> Weight:
-    """The log-likelihood of a continuation in an answer that consists of its tokens."""
+    """The weight of `option` in an answer that must consist of exactly these tokens."""
     with form_of(answer):
         choice = answer.choices[0]
         written = choice.logprobs.content
@@ -66,14 +66,15 @@ def _of_tokens(answer: Any, tokens: list[int], option: str) -> Weight:
 async def by_echo(
     client: openai.AsyncOpenAI, model: str, request: Request, extra: Mapping[str, Any]
 ) -> Reply:
-    """Of a server that repeats prompts. Errors: `InputError` for one that gives no likelihoods of
-    them; `NoAnswerError` where those of the continuations can't be found in what it repeats.
+    """Get the likelihoods from a server that repeats prompts. extra: more fields of the request.
+    Errors: `InputError` if the server gives no log-probabilities of prompts; `NoAnswerError` if the
+    tokens of a continuation can't be found among those that it repeats.
     """
     weights = []
     read = 0
     for prompt, options in request.weighed:
         body = {"model": model, "prompt": [prompt + option for option in options], "echo": True}
-        # One token is the least that can be asked for; it is thrown away.
+        # The server must generate at least one token, which is thrown away.
         body |= {"logprobs": 1, "max_tokens": 1, "temperature": 0, **extra}
         answer = await _post(client, "/completions", body)
         with form_of(answer):
@@ -94,12 +95,13 @@ async def by_echo(
 
 
 def _behind(logprobs: Any, prompt: str, option: str) -> Weight:
-    """The log-likelihood of a continuation in what a server gives of all tokens. Errors:
-    `NoAnswerError` where the continuation can't be told from what stands before it.
+    """The weight of `option`, from the log-probabilities of all tokens of prompt and option.
+    Errors: `NoAnswerError` if it is not clear at which token the option begins.
     """
     tokens = logprobs.tokens
-    # A character of several tokens comes back in pieces that are no text: then what stands behind
-    # the prompt's last such character tells where the prompt ends, if only one place fits.
+    # A character that spans several tokens comes back as unreadable pieces, so the prompt is not
+    # found as a whole. Then its part after the last non-ASCII character shows where it ends, if
+    # that part fits in one place only.
     tail = re.split(r"[^\x00-\x7f]", prompt)[-1]
     is_whole = prompt in "".join(tokens)
     end = prompt if is_whole else tail
@@ -123,8 +125,9 @@ async def _post(client: openai.AsyncOpenAI, path: str, body: Mapping[str, Any]) 
 
 
 def _reply(weights: list[list[Weight]], read: int) -> Reply:
-    """The log-likelihoods as JSON, by prompt and continuation. Errors: `NoAnswerError` for what is
-    no likelihood.
+    """A reply whose text is the weights as JSON: a list for each prompt, with a pair
+    (log-likelihood, tokens) for each continuation. read: the tokens of the prompts. Errors:
+    `NoAnswerError` for a log-likelihood that is not finite.
     """
     tokens = 0
     for row in weights:

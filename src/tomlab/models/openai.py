@@ -1,4 +1,4 @@
-"""Models asked through the `openai` client: the vendor's, any server of its kind, the embedded."""
+"""Models asked through the `openai` client: OpenAI's, those of compatible servers, the embedded."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -58,7 +58,7 @@ class OpenAI(Remote):
 
 
 class Responses(OpenAI):
-    """Any server that speaks OpenAI's protocol of responses."""
+    """Any server that speaks OpenAI's responses protocol."""
 
     path = "/responses"
 
@@ -93,9 +93,9 @@ class Responses(OpenAI):
 
 
 class Embedded:
-    """A GGUF file in process, in engines side by side. Each works a shared prefix out once, with
-    the prompt cache off, and is set back to just that before each of its questions: every answer is
-    computed from the same state, whatever was asked before it and of whichever engine.
+    """A GGUF file that runs in this process, in several engines side by side. An engine computes a
+    shared prefix once, with the prompt cache off, and returns to that state before each question.
+    So an answer depends neither on earlier questions nor on which engine gives it.
     """
 
     secret = None
@@ -121,7 +121,7 @@ class Embedded:
         self._free = [_Engine(self.spec) for _ in range(self.spec.engines)]
 
     async def send(self, request: Request) -> Reply:
-        """Ask the engine that has just worked out the prefix, or any that is free."""
+        """Ask a free engine, if possible one that has already computed the request's prefix."""
         prefix = None
         if request.shared_prefix:
             *earlier, last = request.messages
@@ -141,7 +141,7 @@ class Embedded:
 
 
 class _Engine:
-    """One server with one slot, and the prefix that stands in it."""
+    """One server with one slot. warm: the messages whose prefix the slot holds, None for none."""
 
     def __init__(self, spec: EmbeddedModel):
         self.spec = spec
@@ -152,7 +152,8 @@ class _Engine:
 
     async def answer(self, request: Request, prefix: Messages | None) -> Reply:
         if prefix:
-            # One token is the least that can be asked for; it is thrown away.
+            # This only makes the engine read the prefix. The server has to generate at least one
+            # token, which is thrown away.
             shortest = {"messages": prefix, "max_tokens": 1, "temperature": 0, "seed": 0}
             await self._ask(shortest, cached=prefix == self.warm)
         self.warm = prefix
@@ -192,13 +193,13 @@ def _completion(answer: Any) -> Reply:
             finish = "refusal"
             text = text or message.refusal
         if text is None and (message.reasoning_content or message.reasoning):
-            text = ""  # it thought, and said nothing
+            text = ""  # the model thought and then gave an empty answer
         fingerprint = answer.system_fingerprint
         return reply(text, finish, usage, model=answer.model, fingerprint=fingerprint)
 
 
 def _with_system(messages: Messages, role: str) -> Messages:
-    """The messages with the system's in another role, or `joined` to the user's first."""
+    """The messages with system texts given the role `role`, or put before the first user text."""
     if role != "joined":
         return [{**m, "role": role} if m["role"] == "system" else {**m} for m in messages]
     texts = [m["content"] for m in messages if m["role"] == "system"]
@@ -209,7 +210,7 @@ def _with_system(messages: Messages, role: str) -> Messages:
 
 
 def _response_format(request: Request) -> dict[str, Any]:
-    """The field that holds a model to a JSON schema, if the request has one."""
+    """The field that makes a model keep to the request's JSON schema; {} if it has none."""
     if request.schema is None:
         return {}
     return {"response_format": {"type": "json_schema", "json_schema": _schema(request.schema)}}

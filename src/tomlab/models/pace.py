@@ -1,4 +1,4 @@
-"""How long new answers will take, judged by those that a model gave before."""
+"""Estimate how long new answers will take from the times of a model's earlier answers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ DAY = 24 * HOUR
 
 
 def announcement(store: Store, folders: Sequence[Path], model: ModelSpec, requests: int) -> str:
-    """How long so many requests take, in words."""
+    """A phrase that says how long this number of requests will take, or why that is unknown."""
     seconds = seconds_per_answer(store, folders, model.name)
     if seconds is None:
         return "no earlier answer of this model says how long they take"
@@ -26,7 +26,9 @@ def announcement(store: Store, folders: Sequence[Path], model: ModelSpec, reques
 
 
 def seconds_per_answer(store: Store, folders: Sequence[Path], name: str) -> float | None:
-    """The mean time of a model's answers in the store, or else in the folders of kept answers."""
+    """A model's mean time per answer, from the store or else from the folders of kept answers; None
+    if neither has any.
+    """
     query = "SELECT AVG(seconds) FROM responses WHERE model = ? AND seconds > 0"
     [(mean,)] = store.all(query, name)
     if mean is not None:
@@ -39,7 +41,7 @@ def seconds_per_answer(store: Store, folders: Sequence[Path], name: str) -> floa
 
 
 def in_words(seconds: float) -> str:
-    """A time to plan by: "less than a minute", "about 7 minutes"."""
+    """A rounded duration in words, such as "less than a minute" or "about 7 minutes"."""
     if seconds < MINUTE:
         return "less than a minute"
     if seconds < 2 * HOUR:

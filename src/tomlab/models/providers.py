@@ -1,4 +1,4 @@
-"""One small adapter per provider: what is sent for a request, and what came back."""
+"""Find a model's adapter: the object that sends requests to its provider and reads the replies."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -10,9 +10,10 @@ from tomlab.models.store import canonical
 
 
 def provider(spec: ModelSpec) -> Any:
-    """The adapter for a registry entry. payload: all that is sent for a request and where to, of
-    which its key is made; check: fails before anything is spent; send: asks; secret: the key, which
-    no message repeats. Errors: `InputError` for a missing file.
+    """The adapter for a registry entry. Its members: `payload(request)`, all that is sent and where
+    to, from which the request's key is made; `check()`, which fails before anything is spent;
+    `send(request)`, which returns the reply; `secret`, the API key, which is kept out of messages.
+    Errors: `InputError` for a missing file or a model that can't be asked.
     """
     if spec.provider == "baseline":
         return Baseline(spec)
@@ -33,7 +34,7 @@ def provider(spec: ModelSpec) -> Any:
 
 
 def by_prefix(missing: Mapping[str, Request]) -> list[list[tuple[str, Request]]]:
-    """Requests by key in groups that share a prefix; one without a prefix is a group of its own."""
+    """Group (key, request) pairs by shared prefix; a request without one is a group of its own."""
     groups = defaultdict(list)
     for key, request in missing.items():
         shared = (request.shared_prefix, canonical([*request.messages[:-1]]))
@@ -42,7 +43,7 @@ def by_prefix(missing: Mapping[str, Request]) -> list[list[tuple[str, Request]]]
 
 
 class Baseline:
-    """Says what the benchmark prepared for its policy."""
+    """Gives the answer that the benchmark prepared for the baseline's policy (such as "random")."""
 
     def __init__(self, spec: BaselineModel):
         self.spec = spec

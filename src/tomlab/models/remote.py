@@ -1,4 +1,4 @@
-"""What the adapters of remote providers share: the key, the check before anything is spent."""
+"""What the adapters of remote providers share: the API key, sending, the check before a run."""
 
 import asyncio
 import os
@@ -12,12 +12,14 @@ from tomlab.models.specs import PROTOCOL, AnthropicModel, ModelSpec, OpenAIModel
 
 Payload = dict[str, Any]
 LONGEST_PAUSE = 60.0  # seconds for which clients wait, at most, before they ask again
-SHORTEST_KEY = 8  # a shorter one is no secret: servers without one are given any word
-NO_KEY = "none"  # for a server that wants none: the clients insist on one
+SHORTEST_KEY = 8  # characters; a shorter key is only a placeholder for a server that needs none
+NO_KEY = "none"  # sent to a server that needs no key, because the clients insist on one
 
 
 class Remote(ABC):
-    """Each adapter adds its client and protocol. Stored answers need neither key nor client."""
+    """The base of adapters, which add client and protocol. Only `check` reads the key and makes the
+    client: a run whose answers are all stored needs neither.
+    """
 
     sdk: Any
     client_class: type
@@ -32,33 +34,33 @@ class Remote(ABC):
 
     @abstractmethod
     def body(self, request: Request) -> Payload:
-        """What the protocol says for a request; None: not sent."""
+        """The protocol's fields for a request, without the model; None values are not sent."""
 
     @abstractmethod
     def read(self, answer: Any) -> Reply:
-        """The reply in what `replies.from_json` made of an answer."""
+        """The reply in a server's answer. answer: the parsed JSON from `replies.from_json`."""
 
     def payload(self, request: Request) -> Payload:
         where = {"provider": self.spec.provider, "base_url": self.spec.base_url or self.url}
         return where | {"sample": request.sample, **self.sent(request)}
 
     def sent(self, request: Request) -> Payload:
-        """What of the request decides its answer, in the words of the client's arguments."""
+        """All fields that are sent for a request; `extra_body` is still a dict of its own."""
         body = {"model": self.spec.model, **self.body(request)}
         return {name: value for name, value in body.items() if value is not None}
 
     def wire(self, request: Request) -> Payload:
-        """The JSON that the endpoint is sent."""
+        """The JSON body sent to the endpoint: `sent`, with the fields of `extra_body` merged in."""
         sent = self.sent(request)
         return sent | sent.pop("extra_body")
 
     async def send(self, request: Request) -> Reply:
-        """One answer. Errors: those of `reply` and of the client."""
-        # The clients' own time-outs are for a pause in a reply, which may drip for ever.
+        """Ask for one answer. Errors: `NoAnswerError` on a timeout; those of `reply`."""
+        # The clients' own timeouts limit only the pauses in a reply, which may trickle in for ever.
         longest = (self.spec.timeout + LONGEST_PAUSE) * (self.spec.max_retries + 1)
         try:
             async with asyncio.timeout(longest):
-                # The client's typed methods would take as long again to check all types.
+                # The client's typed methods would take twice as long, as they check all types.
                 text = await self.client.post(self.path, body=self.wire(request), cast_to=str)
         except TimeoutError:
             raise NoAnswerError(f"no whole reply in {longest:g} seconds") from None
@@ -70,7 +72,7 @@ class Remote(ABC):
         return self.reply(from_json(text))
 
     def reply(self, answer: Any) -> Reply:
-        """The reply in what came. Errors: those of `read`."""
+        """As `read`, but with `FilteredError` if a filter stopped the answer before any text."""
         try:
             return self.read(answer)
         except NoAnswerError as error:
@@ -81,24 +83,25 @@ class Remote(ABC):
             raise FilteredError(message, error.reply) from None
 
     def limit(self, request: Request) -> int | None:
-        """The limit to send, with room for thinking."""
+        """The token limit to send: the request's plus `thinking_tokens`; None for no limit."""
         if request.max_tokens is None:
             return None
         return request.max_tokens + self.spec.thinking_tokens
 
     def temperature(self, request: Request) -> float | None:
-        """The temperature to send; None for a model that takes none."""
+        """The temperature to send: the entry's, or else the request's; None to send none."""
         declared = self.spec.temperature
         return request.temperature if declared == PROTOCOL else declared
 
     async def check(self) -> None:
-        """By the list of models, which costs nothing: is the server there, the key good, the model
-        known, if only as an alias? A server without a list is taken on trust.
+        """Make the client and ask for the server's list of models, which costs nothing. Errors:
+        `InputError` if the server can't be reached, refuses the key, or knows the model neither
+        by its list nor as an alias. A server without a list is not checked.
         """
         spec = self.spec
         sdk = self.sdk
         self.secret = api_key(spec, self.key_env)
-        # Faster than the default HTTP client.
+        # aiohttp is faster than the default HTTP client.
         http = sdk.DefaultAioHttpClient
         self.client = client(self.client_class, http, spec, self.secret, self.url)
         if not spec.listed:
@@ -113,14 +116,14 @@ class Remote(ABC):
             raise InputError(f"{entry}: cannot reach base_url {address} ({cause})") from None
         except (sdk.AuthenticationError, sdk.PermissionDeniedError):
             raise InputError(f"{entry}: {address} does not accept the key") from None
-        except Exception:  # noqa: BLE001 - whatever comes instead of a list, it is none
+        except Exception:  # noqa: BLE001 - any other fault means that there is no list
             return
         if not is_known:
             message = f"{entry}: no model {spec.model!r} at {address}"
             raise InputError(f"{message}; it has: {', '.join(names[:20])}")
 
     async def _knows_alias(self) -> bool:
-        """Whether the server knows the model, which its list does not name."""
+        """Whether the server knows the model although its list does not name it."""
         try:
             await self.client.models.retrieve(self.spec.model)
         except self.sdk.APIStatusError:
@@ -133,8 +136,9 @@ class Remote(ABC):
 
 
 def api_key(spec: OpenAIModel | AnthropicModel, default_env: str) -> str | None:
-    """The key from the environment. A user's own server gets the vendor's key only if told so.
-    Errors: `InputError` where there is none, or where it stands in the entry, which is published.
+    """The API key from the environment; None for a server with a `base_url` whose entry does not
+    set `api_key_env`. Errors: `InputError` if the variable is not set, or if the entry,
+    which is published, contains the key.
     """
     name = spec.api_key_env or (None if spec.base_url else default_env)
     if name is None:
@@ -152,19 +156,19 @@ def api_key(spec: OpenAIModel | AnthropicModel, default_env: str) -> str | None:
 
 
 def client(kind: type, http: type, spec: OpenAIModel | AnthropicModel, key: str | None, url: str):
-    """A vendor's client of some kind, for an entry, over its own kind of HTTP client."""
+    """A new client. kind, http: the classes of client and HTTP client; url: the default address."""
     return kind(
         base_url=spec.base_url or url,
         api_key=key or NO_KEY,
         max_retries=spec.max_retries,
         timeout=spec.timeout,
-        # No other server gets the texts or the key.
+        # Without redirects, no other server gets the texts or the key.
         http_client=http(follow_redirects=False),
     )
 
 
 def demand_limit(spec: ModelSpec, request: Request) -> None:
-    """InputError for a request without a limit to a provider that can't do without one."""
+    """Raise `InputError` if a request has no token limit; for providers that demand one."""
     if request.max_tokens is None:
         raise InputError(
             f"models.{spec.name}: found no limit of answers in tokens, which {spec.provider} "

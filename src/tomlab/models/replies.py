@@ -1,8 +1,8 @@
-"""What becomes of a server's reply before it is kept: checked and counted.
+"""Check a server's reply and count its tokens before it is kept.
 
-A reply is an answer only if all speaks for it: no error stands anywhere in it, it says why it
-ended, in a word that is known, and it has a text or a known cause to have none. Everything else is
-a failed request (`NoAnswerError`), which is never kept and is asked again.
+A reply is an answer only if it contains no error, gives a known reason why it ended, and has a text
+or a known cause for having none. Everything else is a failed request (`NoAnswerError`), which is
+never kept and is asked again.
 """
 
 import json
@@ -18,7 +18,7 @@ from tomlab.models.usage import Usage
 
 
 class NoAnswerError(Exception):
-    """The server replied, but with no answer. reply: with counted tokens, if there are any."""
+    """The server replied, but gave no answer. reply: what there is of one, for its token counts."""
 
     def __init__(self, message: str, reply: Reply | None = None):
         super().__init__(message)
@@ -26,7 +26,7 @@ class NoAnswerError(Exception):
 
 
 class FilteredError(Exception):
-    """The vendor's content filter took the question or the answer. reply: with counted tokens."""
+    """The vendor's content filter removed the question or answer. reply: holds the token counts."""
 
     def __init__(self, message: str, reply: Reply | None = None):
         super().__init__(f"by the vendor's content filter, {message}")
@@ -34,10 +34,10 @@ class FilteredError(Exception):
 
 
 def reply(text: str | None, finish: Any, usage: Usage, **origin: Any) -> Reply:
-    """A checked reply. text: None where there is none; finish: why it ended, by the server's word;
-    origin: what the server calls itself.
+    """A checked reply. text: None if the server sent none; finish: why it ended, in the server's
+    words; origin: the names that the server gives for itself, such as `model`.
 
-    Errors: `FilteredError` where a content filter ended it; `NoAnswerError` where it is none.
+    Errors: `FilteredError` if a content filter ended it; `NoAnswerError` if it is no answer.
     """
     has_text = text is not None
     text = text or ""
@@ -52,7 +52,7 @@ def reply(text: str | None, finish: Any, usage: Usage, **origin: Any) -> Reply:
     if reason not in ("stop", "length", "refusal"):
         message = f"it ended for a reason that no answer ends for: {str(finish)[:100]!r}"
         raise NoAnswerError(message, answer)
-    # A model may end at once; then tokens were counted.
+    # An empty text is an answer if tokens were counted: the model ended at once.
     is_empty = not text.strip() and not (has_text and answer.completion_tokens)
     if reason == "stop" and is_empty:
         raise NoAnswerError("it has no text, and does not say why", answer)
@@ -60,7 +60,7 @@ def reply(text: str | None, finish: Any, usage: Usage, **origin: Any) -> Reply:
 
 
 def _counted(text: str, reason: str, usage: Usage, origin: dict[str, Any]) -> Reply:
-    """A reply with what was counted."""
+    """A reply with the token counts of `usage`."""
     return Reply(
         text,
         reason,
@@ -74,15 +74,15 @@ def _counted(text: str, reason: str, usage: Usage, origin: dict[str, Any]) -> Re
 
 
 class JsonObject(SimpleNamespace):
-    """A JSON object: what it has is an attribute, what it has not is None."""
+    """A JSON object whose fields are attributes; a field that it does not have is None."""
 
     def __getattr__(self, _: str) -> None:
         return None
 
 
 def from_json(text: str | bytes) -> Any:
-    """What a server's JSON tells, in the form of the clients' types. Errors: `NoAnswerError` with
-    what came in place of JSON.
+    """A server's JSON, with objects as `JsonObject`, which read like the clients' types. Errors:
+    `NoAnswerError` that quotes the text if it is not JSON.
     """
     try:
         return json.loads(text, object_hook=lambda fields: JsonObject(**fields))
@@ -92,7 +92,7 @@ def from_json(text: str | bytes) -> Any:
 
 @contextmanager
 def form_of(answer: Any) -> Iterator[None]:
-    """While a reply is read. Errors: `NoAnswerError` where it is of another form."""
+    """Within the block, faults in reading `answer` become `NoAnswerError`: it has another form."""
     try:
         yield
     except (AttributeError, LookupError, TypeError, ValueError) as error:
@@ -100,8 +100,8 @@ def form_of(answer: Any) -> Iterator[None]:
 
 
 def refuse_error(*parts: Any, usage: Usage | None = None) -> None:
-    """`NoAnswerError` or `FilteredError` where a part of a reply has an error in it. usage: what
-    the reply counts all the same.
+    """Raise `NoAnswerError` or `FilteredError` if a part of a reply has an `error`. usage: the
+    tokens that the reply counts all the same.
     """
     for part in parts:
         error = getattr(part, "error", None)

@@ -29,27 +29,27 @@ class Run:
     failed: int = 0
     failures_in_a_row: int = 0
     under_way: int = 0
-    stopped: str = ""  # why the run asks no more
-    at_vendor: str = ""  # what goes on at the vendor without it
+    stopped: str = ""  # why the run sends no more requests; "" while it does
+    at_vendor: str = ""  # batches that continue at the vendor after the run, in words
     bar: tqdm = field(default_factory=lambda: tqdm(disable=True))
 
     @property
     def missing(self) -> dict[str, Request]:
-        """What has neither an answer nor an error yet."""
+        """The requests that have neither an answer nor an error yet, by key."""
         return {key: request for key, request in self.requests.items() if key not in self.responses}
 
     def take(self, replies: Mapping[str, Reply]) -> None:
-        """Take replies that cost nothing now."""
+        """Record replies from the store or from kept answers, which cost nothing now."""
         for key, reply in replies.items():
             self.finish(Response(key, reply, cached=True))
 
     def finish(self, response: Response) -> None:
-        """A request has its answer or its error."""
+        """Record the answer or the error of a request."""
         self.responses[response.request_key] = response
         self.bar.update()
 
     def end_error(self) -> InputError:
-        """Why the run stopped, and what became of the answers."""
+        """The error to raise when the run stops: why it stopped, and how many answers are kept."""
         answers = [response for response in self.responses.values() if response.reply is not None]
         return InputError(
             f"models.{self.model.name}: {self.stopped}{self.at_vendor}. {len(answers)} of "
@@ -58,7 +58,7 @@ class Run:
         )
 
     def no_room(self, cost: float) -> str:
-        """In words, that the cost limit admits no request of this cost."""
+        """A clause that says why the cost limit does not admit a request of this cost."""
         spending = self.store.spending()
         of_killed_runs = ""
         if spending.lost:
@@ -70,7 +70,7 @@ class Run:
         )
 
     def keep(self, key: str, reply: Reply, seconds: float) -> None:
-        """Store and book one answer. Errors: `StoreError`."""
+        """Store one answer and book its cost. seconds: how long it took. Errors: `StoreError`."""
         reply = replace(reply, text=self._without_key(reply.text))
         cost = self._count(key, reply)
         self.failures_in_a_row = 0
@@ -79,11 +79,11 @@ class Run:
         self.finish(Response(key, self.store.put(answer)))
 
     def fail(self, key: str, error: Exception) -> None:
-        """Note that a request brought no answer; too many of them in a row stop the run."""
+        """Record that a request brought no answer; too many failures in a row stop the run."""
         self.end(key, error)
         self.failed += 1
         message = self.describe(error)
-        is_filtered = isinstance(error, FilteredError)  # which is no fault of the server's
+        is_filtered = isinstance(error, FilteredError)  # not a fault of the server
         self.failures_in_a_row = 0 if is_filtered else self.failures_in_a_row + 1
         if self.failures_in_a_row >= self.limits.give_up_after:
             failures = f"{self.failures_in_a_row} requests failed in a row"
@@ -91,8 +91,8 @@ class Run:
         self.finish(Response(key, None, message, filtered=is_filtered))
 
     def end(self, key: str, error: Exception) -> None:
-        """Book what a request without an answer cost: something if the vendor filtered it, or if
-        its reply has a text or counts tokens.
+        """Book what a request without an answer cost. It is charged only if the vendor filtered it,
+        or if its reply has a text or a count of tokens.
         """
         paid = 0.0
         reply = getattr(error, "reply", None)
@@ -103,7 +103,7 @@ class Run:
         self.store.end(key, self.model.name, paid)
 
     def _count(self, key: str, reply: Reply) -> float | None:
-        """What one answer cost; None without a price."""
+        """Add an answer to the run's totals; what it cost in US dollars, None without a price."""
         cost = self.model.cost_of(reply, self.model.worst_case(self.requests[key]))
         self.spent += cost or 0.0
         self.tokens += reply.prompt_tokens + reply.completion_tokens
@@ -112,7 +112,7 @@ class Run:
     def describe(self, error: Exception) -> str:
         """An error in one line of at most 300 characters, without the key, which servers repeat."""
         text = self._without_key(f"{type(error).__name__}: {server_errors.described(error)}")
-        # What can't be written as UTF-8 would fail whoever writes the table of responses.
+        # Characters that UTF-8 can't encode would break the writing of the table of responses.
         text = text.encode(errors="replace").decode()
         return " ".join(text.split())[:300]
 

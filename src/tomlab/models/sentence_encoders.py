@@ -16,8 +16,8 @@ from tomlab.paths import there
 
 @cache
 def load(model: str, context: int | None) -> Any:
-    """The encoder of that name, or in that folder. context: how many tokens it reads, None: as many
-    as it can. Errors: `InputError` where it can't be had.
+    """The encoder with this name on the hub, or in this folder. context: how many tokens of a text
+    it reads, None for as many as it can. Errors: `InputError` if it can't be loaded.
     """
     try:
         from sentence_transformers import SentenceTransformer
@@ -39,14 +39,14 @@ def load(model: str, context: int | None) -> Any:
 
 
 def encoded(texts: Sequence[str], spec: SentenceEncoder) -> np.ndarray:
-    """One vector a text, shape (texts, dimensions)."""
+    """An array with one vector for each text, of shape (texts, dimensions)."""
     encoder = load(spec.model, spec.context)
     return np.asarray(encoder.encode(list(texts)), dtype=np.float64)
 
 
 def beginnings(texts: Sequence[str], spec: SentenceEncoder) -> dict[str, list[int]]:
-    """The tokens that are read of each text that is too long, as the encoder cuts it: the first of
-    its tokens and the mark that ends it.
+    """For each text that is too long for the encoder, the token ids that the encoder reads: the
+    first ones that fit, and the token that ends a text.
     """
     encoder = load(spec.model, spec.context)
     tokens_of_texts = {}

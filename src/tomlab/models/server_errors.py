@@ -1,14 +1,14 @@
-"""What a server says in place of an answer, and whether its content filter said it."""
+"""Read the errors that servers send: their text, and whether a content filter caused them."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# Statuses of HTTP that have other causes than what was asked: keys, addresses, limits of rate.
+# HTTP statuses that never come from a content filter: wrong keys or addresses, rate limits.
 _NEVER_FILTERED = {401, 404, 407, 408, 409, 413, 429}
 _SENT = {"input", "prompt", "messages"}  # fields in which a server repeats what it was sent
-# Codes and sentences of content filters. A space stands for spaces and marks, or for nothing.
+# Codes and sentences of content filters. A space matches spaces and marks, or nothing.
 _FILTERS = (
     "content (filter|polic|management|moderation|safety|violates)",  # OpenAI, Azure, Moonshot
     "responsible ai policy",  # Azure
@@ -31,10 +31,10 @@ _FILTER = re.compile("|".join(_FILTERS).replace(" ", r"[\W_]*"), re.IGNORECASE)
 
 
 def is_filtered(body: Any, status: int | None = None) -> bool:
-    """Whether a content filter took the question or the answer, by what stands in its place.
+    """Whether a content filter removed the question or answer, by what the server sent instead.
 
-    body: a text, or what `replies.from_json` makes of it; status: that of HTTP, None where the
-    reply is no error by it.
+    body: a text, or the parsed JSON from `replies.from_json`; status: the HTTP status, None if it
+    was not an error.
     """
     if status in _NEVER_FILTERED:
         return False
@@ -56,8 +56,8 @@ def words(body: Any) -> str:
 
 
 def described(error: Exception) -> str:
-    """An error of a client's in words, with what the server says, or with its cause: clients say of
-    any lost connection that it timed out.
+    """A client's error in words, with the server's text or else its cause. (Clients report any lost
+    connection as a timeout; the cause says more.)
     """
     status = getattr(error, "status_code", None)
     response = getattr(error, "response", None)
@@ -67,12 +67,12 @@ def described(error: Exception) -> str:
 
 
 def passes(status: int | None) -> bool:
-    """Whether a failure with this HTTP status, or without one, may be gone the next time."""
+    """Whether a request that failed with this HTTP status (None: no status) may work again."""
     return not status or status in (408, 409, 429) or status >= 500
 
 
 def _fields(body: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Each value in a body with the name of its field, but for what the server was sent."""
+    """Each value in a body with its field's name, except fields that repeat what was sent."""
     if isinstance(body, Mapping):
         for field, value in body.items():
             if field not in _SENT:

@@ -1,4 +1,4 @@
-"""The registry entry `models.<name>`, all that a model can do and costs; requests and replies."""
+"""The registry entry `models.<name>` with all options of a model; requests and replies."""
 
 import os
 from collections.abc import Mapping
@@ -16,10 +16,10 @@ PROTOCOL: Final = "protocol"
 # The ways of asking.
 GENERATION: Final = "generation"
 LIKELIHOOD: Final = "likelihood"
-FILTERED = "filtered"  # the reason why an answer ended, where a vendor's filter took it away
-CHARS_PER_TOKEN = 3  # low on purpose: estimates of cost err on the dear side
-UNLIMITED = 4096  # tokens that an answer without a limit counts for, in cost and tokens a minute
-# What of an entry changes no answer: how fast and with which key it is asked.
+FILTERED = "filtered"  # why an answer ended, if the vendor's content filter removed it
+CHARS_PER_TOKEN = 3  # low on purpose, so that costs are overestimated
+UNLIMITED = 4096  # tokens assumed of an answer without a limit, for its cost and rate
+# Options that change no answer, such as how fast and with which key a model is asked.
 _REACH = {
     *("name", "engines", "max_concurrency", "requests_per_minute", "tokens_per_minute"),
     *("max_retries", "timeout", "api_key_env", "licence", "listed", "batch"),
@@ -42,22 +42,22 @@ _is_degree = params.fits(lambda value: not isinstance(value, float) or value >= 
 class Request:
     """One question to a model. `reference` and `purpose` are never sent."""
 
-    # `{"role": system | user | assistant, "content": text}`, the last one a user's
+    # Each is `{"role": system | user | assistant, "content": text}`; the last one is a user's.
     messages: tuple[Mapping[str, str], ...]
     max_tokens: int | None  # of the visible answer, None for no limit
-    temperature: float = 0.0  # the protocol's
-    sample: int = 0  # tells repeats apart
+    temperature: float = 0.0  # as the protocol says
+    sample: int = 0  # number of the repeat
     seed: int = 0  # sent to the embedded engine
-    shared_prefix: str = ""  # of the last message, shared with other requests, as all before it is
+    shared_prefix: str = ""  # start of the last message that, like all before it, others share
     reference: Mapping[str, str] = field(default_factory=dict)  # the baselines' answers by name
     schema: Mapping[str, Any] | None = None  # a JSON schema that the answer has to fit
-    purpose: str = ""  # such as the method
-    # Prompts, each with continuations whose likelihood is asked for; nothing is generated then.
+    purpose: str = ""  # what is asked for, such as the method
+    # Prompts, each with continuations whose likelihood is asked for; if set, nothing is generated.
     weighed: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def prompt_tokens(self) -> float:
-        """An estimate by characters."""
+        """An estimate of the tokens of all prompts, from the number of characters."""
         texts = [message["content"] for message in self.messages]
         continued = []
         for prompt, options in self.weighed:  # each continuation is sent behind its prompt
@@ -67,17 +67,17 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a provider made of one request."""
+    """What a provider replied to one request."""
 
     text: str
     finish_reason: str  # stop, length, refusal, other or likelihood
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    # `engine` and `processor`, or `model` and `fingerprint` by the vendor's word.
+    # Who answered: `engine` and `processor`, or the vendor's `model` and `fingerprint`.
     origin: Mapping[str, str] = field(default_factory=dict, compare=False)
-    cached_tokens: int = field(default=0, compare=False)  # of the prompt's, from the vendor's cache
-    written_tokens: int = field(default=0, compare=False)  # and those written there
-    is_counted: bool = field(default=True, compare=False)  # whether the server counted both halves
+    cached_tokens: int = field(default=0, compare=False)  # the prompt's, from the vendor's cache
+    written_tokens: int = field(default=0, compare=False)  # the prompt's, written to the cache
+    is_counted: bool = field(default=True, compare=False)  # whether prompt and answer were counted
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Response:
     request_key: str
     reply: Reply | None
     error: str | None = None
-    cached: bool = False  # nothing was spent on it now
+    cached: bool = False  # already stored or kept, so it cost nothing now
     filtered: bool = False  # the vendor's content filter took the answer away
 
 
@@ -96,13 +96,13 @@ class Price(params.Section):
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
-    # Of the input, what is read from the vendor's cache and what is written there; None: `input`.
+    # For input tokens read from and written to the vendor's cache; None: as `input`.
     cached_input: float | None = Field(None, ge=0)
     cache_write: float | None = Field(None, ge=0)
-    batch: float = Field(1, ge=0)  # the factor on all of this where a model is asked in batches
+    batch: float = Field(1, ge=0)  # the factor on all prices if the model is asked in batches
 
     def usd(self, prompt_tokens, completion_tokens, *, cached=0, written=0, batched=False) -> Any:
-        """US dollars for so many tokens, or columns of them; cached, written: of the prompt's."""
+        """US dollars for numbers, or columns, of tokens. cached, written: part of the prompt's."""
         reading = self.input if self.cached_input is None else self.cached_input
         writing = self.input if self.cache_write is None else self.cache_write
         prompt = (prompt_tokens - cached - written) * self.input
@@ -114,26 +114,28 @@ class Price(params.Section):
 class Batch(params.Section):
     """How a model is asked in batches; see docs/batches.md."""
 
-    poll: float = Field(30, gt=0)  # seconds between two looks
-    requests: params.Size | None = None  # most of a batch, within the vendor's limit
-    # Most batches under way, where the vendor's queue is short.
+    poll: float = Field(30, gt=0)  # seconds between two checks of the batches
+    requests: params.Size | None = None  # at most in a batch, within the vendor's limit
+    # How many batches may be under way at once, for vendors whose queue is short.
     at_once: params.Workers | None = None
 
 
 class _Spec(params.Section):
     name: params.Name
     model: str
-    # How many whole groups are asked; what is not named is asked in full, 0 leaves a method out.
+    # How many groups of items are asked; a method not named is asked in full, 0 leaves it out.
     groups: _ByMethod[params.Count] = Field({})
-    # The same for other orders and wordings, or for either of the two by its name.
+    # The same for questions with swapped options or other wording; both, or each by its name.
     variants: _ByMethod[params.Count | _Variants] = Field({})
-    # Limits of answers in tokens, where they are not the protocol's; None: no limit.
+    # Limits of answers in tokens, if they differ from the protocol's; None: no limit.
     answer_tokens: _ByMethod[params.Tokens | None] = Field({})
     price: Price | None = None
-    licence: str = ""  # under which its answers may be shared, for the list of kept answers
+    licence: str = ""  # of its answers, shown in the list of kept answers
 
     def answering(self, benchmark: str | None = None) -> dict[str, Any]:
-        """What of the entry bears on answers, of a benchmark with its groups, limits and price."""
+        """The options of the entry that change answers; with a benchmark, also its groups, variants
+        and token limits, and the price.
+        """
         entry = self.model_dump(exclude=_REACH)
         price = entry.pop("price")
         parts = {}
@@ -142,21 +144,21 @@ class _Spec(params.Section):
         return {**entry, **parts, "price": price} if benchmark else entry
 
     def worst_case(self, request: Request) -> float:
-        """US dollars that a request with a limit may cost at most; 0 without a price."""
+        """US dollars that a request may cost at most, by estimated tokens; 0 without a price."""
         if self.price is None:
             return 0.0
         prompt = request.prompt_tokens
         answer = (request.max_tokens or UNLIMITED) + getattr(self, "thinking_tokens", 0)
         batched = bool(getattr(self, "batch", None))
-        # All of the prompt may be written to the vendor's cache, or none of it.
+        # The dearer of two cases: all of the prompt is written to the vendor's cache, or none.
         return max(
             self.price.usd(prompt, answer, written=written, batched=batched)
             for written in (0, prompt)
         )
 
     def cost_of(self, reply: Reply, worst: float) -> float | None:
-        """US dollars that an answer cost, None without a price. Where the server did not count its
-        tokens, or only half of them, it is at least `worst`, which was reserved for it.
+        """US dollars that an answer cost, None without a price. If the server did not count the
+        tokens of both prompt and answer, the cost is at least `worst`, the sum reserved for it.
         """
         if self.price is None:
             return None
@@ -178,7 +180,7 @@ class EmbeddedModel(_Spec):
     # At 0, answers repeat exactly.
     temperature: Annotated[float | Literal["protocol"], _is_degree] = PROTOCOL
     context: int = Field(4096, ge=128, le=params.MOST_TOKENS)
-    # Engines side by side, and threads of each; one is fastest where other work shares the cores.
+    # Engines side by side, and threads of each; one is fastest if other work shares the cores.
     engines: params.Workers = min(os.cpu_count() or 1, 8)
     threads: params.Workers = 1
 
@@ -188,8 +190,8 @@ class EmbeddedModel(_Spec):
 
 
 class SentenceEncoder(_Spec):
-    """An encoder of sentence-transformers in process: a name on the hub, or a folder. It embeds
-    texts and answers no questions.
+    """An encoder of sentence-transformers that runs in this process. `model` is a name on the hub
+    or a folder. It embeds texts and answers no questions.
     """
 
     provider: Literal["sentence-transformers"]
@@ -207,7 +209,7 @@ class _RemoteModel(_Spec):
     timeout: float = Field(600, gt=0)
     # `protocol`: what the benchmark's protocol says; a number overrides it; null sends none.
     temperature: Annotated[float | Literal["protocol"] | None, _is_degree] = PROTOCOL
-    # Added to the protocol's limit, which is of the answer.
+    # Added to the protocol's limit, which counts the visible answer only.
     thinking_tokens: int = Field(0, ge=0, le=params.MOST_TOKENS)
     reasoning_effort: str | None = None  # in the vendor's words, such as `low`
     extra_body: dict[str, Any] = Field({})
@@ -229,11 +231,12 @@ class OpenAIModel(_RemoteModel):
     provider: Literal["openai"]
     endpoint: Literal["chat", "responses"] = "chat"
     ask_by: _Ways = Field([GENERATION])
-    # How the server tells likelihoods: it repeats prompts with log-probabilities (vLLM's), or it
-    # generates within a grammar (llama.cpp's).
+    # How the server reports likelihoods: it repeats prompts with log-probabilities (vLLM), or it
+    # generates within a grammar (llama.cpp).
     likelihood: Literal["echo", "grammar"] = "echo"
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    # Without a system role: `user`, a message of its own, or `joined` to the first of the user's.
+    # For a model without a system role: `user` sends system texts as user messages, `joined`
+    # puts them before the first user text.
     system_role: Literal["system", "developer", "user", "joined"] = "system"
 
     @model_validator(mode="after")
@@ -274,9 +277,9 @@ _ADAPTER = TypeAdapter(Annotated[ModelSpec, Field(discriminator="provider")])
 class Limits(params.Section):
     """What a run may spend and how many failures it bears (section `limits`)."""
 
-    # What is not kept is asked, or is an error, so that nothing is spent.
+    # Whether missing answers are asked for (`missing`) or are an error (`never`).
     ask: Literal["missing", "never"] = "missing"
-    # What may be spent in all at one response store, by whatever asks there.
+    # The most that all runs together may spend at one response store.
     max_cost_usd: float | None = Field(default=None, ge=0)
     max_error_share: float = Field(default=0.02, ge=0, le=1)
     give_up_after: params.Size = 20
@@ -284,7 +287,7 @@ class Limits(params.Section):
 
 
 def lacking_price(spec: ModelSpec, limits: Limits) -> str:
-    """What a vendor's model lacks to be asked within a limit of cost, in words; "" for nothing."""
+    """A clause: a vendor's model needs a price because cost is limited; "" if it does not."""
     is_vendors = isinstance(spec, _RemoteModel) and spec.base_url is None
     if limits.max_cost_usd is None or not is_vendors or spec.price is not None:
         return ""
@@ -298,8 +301,8 @@ def model(name: str, path: Path | str = PARAMS) -> ModelSpec:
 
 
 def can_write(spec: ModelSpec) -> bool:
-    """Whether a model can be asked for a text: no baseline, nothing that was asked elsewhere, and
-    no model that only weighs options.
+    """Whether a model can be asked for a text. Baselines, answers that were asked elsewhere and
+    models that only weigh options can't.
     """
     asked_by = getattr(spec, "ask_by", [GENERATION])
     return spec.provider not in ("baseline", "taken") and GENERATION in asked_by

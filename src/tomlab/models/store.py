@@ -1,6 +1,6 @@
-"""The response store: every answer that was paid for, in SQLite, keyed by the whole request; what
-was spent; and what requests under way may cost. What differs from run to run (dates, latencies,
-cost) is kept here and nowhere else.
+"""The response store, a SQLite file: every answer by the hash of its whole request, what was
+spent, and what requests under way may cost. Whatever differs from run to run (dates, latencies,
+cost) is kept here and in files of kept answers only.
 """
 
 import json
@@ -21,8 +21,8 @@ from tomlab.errors import InputError
 from tomlab.models.specs import Reply
 
 VERSION = 4  # of the schema
-PATIENCE = 60.0  # seconds for which a database that another program holds is waited for
-# One spelling of a request, whose hash is its key.
+PATIENCE = 60.0  # seconds to wait for a database that another program has locked
+# Gives a request one spelling; the hash of that text is the request's key.
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 ROUNDING = 1e-9  # US dollars by which sums of costs may be off
 SCHEMA = """
@@ -74,7 +74,9 @@ class StoreError(InputError):
 
 
 class Spending(NamedTuple):
-    """US dollars spent, and at most what is lost with runs that were killed or is under way."""
+    """US dollars: what answers cost, and the most that requests of killed runs (lost) and those
+    under way may cost.
+    """
 
     answers: float
     lost: float
@@ -82,18 +84,18 @@ class Spending(NamedTuple):
 
 
 class Store:
-    """Replies by request key. Each one is committed as it arrives, and the first one stays; a power
-    cut may lose the last moments, as commits are not flushed to disk.
+    """Replies by request key. Each one is committed as it arrives; a later reply to the same
+    request is ignored. A power cut may lose the last replies, as commits are not flushed to disk.
     """
 
     def __init__(self, path: Path | str):
-        """Open or make a store, and take in what an earlier run could not store. Errors:
-        `StoreError` for a damaged or newer one, which is left alone.
+        """Open or make a store, and add the answers that an earlier run could not store. Errors:
+        `StoreError` for a damaged store or one of a newer version, which is left unchanged.
         """
         self.path = Path(path)
         with self.faults():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            # One at a time: SQLite fails at once where another is opening it, whatever its timeout.
+            # SQLite fails at once, whatever its timeout, if another process is opening the file.
             with FileLock(f"{path}.lock"):
                 self._db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
                 [[version]] = self.all("PRAGMA user_version")
@@ -117,7 +119,7 @@ class Store:
 
     @contextmanager
     def faults(self) -> Iterator[None]:
-        """Faults of the file as one sentence."""
+        """Turn errors of the file within the block into a `StoreError` of one sentence."""
         try:
             yield
         except (sqlite3.DatabaseError, OSError) as error:
@@ -126,13 +128,13 @@ class Store:
 
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
-        """The database, for changes of which all or none are made."""
+        """The database within a transaction: all changes in the block are made, or none."""
         with self.faults(), self._db:
             self._db.execute("BEGIN IMMEDIATE")
             yield self._db
 
     def all(self, command: str, *values: Any) -> list[tuple]:
-        """The rows that a command gives."""
+        """Run an SQL command and return its rows."""
         with self.faults():
             return self._db.execute(command, values).fetchall()
 
@@ -143,13 +145,14 @@ class Store:
     # Answers
 
     def replies(self, keys: Iterable[str]) -> dict[str, Reply]:
-        """The replies that are there, by key."""
+        """The stored replies to these keys, by key."""
         rows = self.all(REPLIES, json.dumps([*keys]))
         return {key: Reply(*reply) for key, *reply in rows}
 
     def put(self, answer: Mapping[str, Any]) -> Reply:
-        """Keep an answer (see `row`) and book its cost, if it was under way; the reply that is
-        kept, the first one. Errors: `StoreError`; the answer is then put aside for the next run.
+        """Store an answer (see `row`) and book its cost if its request was under way. Returns the
+        stored reply, which is the earlier one if there was one. Errors: `StoreError`; the answer
+        is then written to a file, which the next run adds.
         """
         try:
             self._book(answer)
@@ -160,13 +163,13 @@ class Store:
         return self.replies([answer["key"]])[answer["key"]]
 
     def _book(self, answer: Mapping[str, Any]) -> None:
-        """Store an answer and end its request, both or neither."""
+        """Store an answer and end its request, in one transaction."""
         with self._changing() as db:
             db.execute(INSERT, answer)
             _end(db, answer["key"], answer["model"], answer["cost"] or 0.0)
 
     def _put_aside(self, answer: Mapping[str, Any]) -> str:
-        """Write an answer to a file for the next run; what became of it, in words."""
+        """Write an answer to a file for the next run; returns in words whether that worked."""
         file = Path(f"{self._aside()}{answer['model']}-{answer['key']}.json")
         partial = file.with_suffix(".partial")
         try:
@@ -180,7 +183,7 @@ class Store:
         """Store the answers that were put aside."""
         start = self._aside()
         for file in start.parent.glob(f"{start.name}*.json"):
-            if file.stat().st_uid != os.getuid():  # the folder is everybody's
+            if file.stat().st_uid != os.getuid():  # other users write to this folder too
                 continue
             try:
                 answer = json.loads(file.read_text())
@@ -190,11 +193,11 @@ class Store:
             file.unlink()
 
     def _aside(self) -> Path:
-        """How the paths of files begin that hold answers for this store."""
+        """The beginning of the paths of all files with answers put aside for this store."""
         return Path(tempfile.gettempdir()) / f"tomlab-{key_of(str(self.path.resolve()))[:12]}-"
 
     def take(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Store rows as of `kept`, at no cost; the keys of those with another answer here."""
+        """Store rows like those of `kept`, at no cost; the keys that had another answer here."""
         uses = []
         for answer in rows:
             uses += [(answer["key"], *use.split(" ", 1)) for use in answer["uses"].splitlines()]
@@ -205,13 +208,13 @@ class Store:
         return [answer["key"] for answer in rows if replies[answer["key"]] != reply_of(answer)]
 
     def used(self, rows: Iterable[tuple[str, str, str]]) -> None:
-        """Note keys, by which stage each was asked, such as `3_evaluation/bigtom`, and what for."""
+        """Note uses of answers. rows: key, stage (such as `3_evaluation/bigtom`), purpose."""
         with self._changing() as db:
             db.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", rows)
 
     def kept(self, name: str) -> Iterator[dict[str, Any]]:
-        """The answers that the stages of a benchmark or of a folder such as `6_fresh` asked for, as
-        `row`, with `uses` in lines.
+        """The answers that the stages of a benchmark, or of a folder such as `6_fresh`, asked for.
+        Yields dicts as `row` makes, with `uses`: a line "<stage> <purpose>" for each such use.
         """
         with self.faults():
             cursor = self._db.execute(KEPT, [name])
@@ -225,8 +228,9 @@ class Store:
     def reserve(
         self, costs: Mapping[str, float], model: str, limit: float | None, batch: str = ""
     ) -> list[str]:
-        """Note requests as under way, and give their keys: the first ones, as many as may cost
-        their `costs` while all that is spent and under way here stays within `limit`.
+        """Mark requests as under way, in order, as long as all that is spent and under way here
+        stays within `limit` (None: no limit), and return their keys. costs: the most that each
+        request may cost, in US dollars, by key.
         """
         room = math.inf
         admitted = []
@@ -244,13 +248,13 @@ class Store:
         return admitted
 
     def end(self, key: str, model: str, paid: float = 0.0) -> None:
-        """A request brought no answer, and so much was paid for it."""
+        """End a request that brought no answer. paid: US dollars that it cost all the same."""
         with self._changing() as db:
             _end(db, key, model, paid)
 
     def lose(self, model: str, batches: Iterable[str] = ()) -> None:
-        """Count as lost what a killed run had under way to a model, but for these batches. Only who
-        holds the model's lock may call it.
+        """Count as lost the requests that a killed run had under way to a model, except those in
+        `batches`. Only the process that holds the model's lock may call this.
         """
         self.all(LOSE, model, json.dumps([*batches]))
 
@@ -259,7 +263,9 @@ class Store:
         self.all("DELETE FROM under_way WHERE batch = ?", batch)
 
     def spending(self) -> Spending:
-        """What was spent here and may be under way."""
+        """What was spent at this store, what was lost and what is under way. Requests that killed
+        runs left under way are first counted as lost.
+        """
         for (model,) in self.all("SELECT DISTINCT model FROM under_way WHERE batch = ''"):
             with suppress(Timeout), self.lock(model).acquire(timeout=0):
                 self.lose(model)
@@ -267,14 +273,14 @@ class Store:
         return Spending(*spending)
 
     def correct(self, usd: float) -> None:
-        """Set what was spent here, such as to what the vendor's bill says, killed runs included."""
+        """Set what was spent here, such as to the vendor's bill, which includes killed runs."""
         self.spending()  # finds what is lost
         self.all("UPDATE spent SET usd = ?", usd)
         self.all("DELETE FROM under_way WHERE batch = 'lost'")
 
 
 def _end(db: sqlite3.Connection, key: str, model: str, paid: float) -> None:
-    """End a request; what was paid is booked unless it was ended before."""
+    """Take a request off those under way, and book what was paid unless it was already ended."""
     where = "key = ? AND model = ? AND batch <> 'lost'"
     ended = db.execute(f"DELETE FROM under_way WHERE {where}", [key, model])
     if ended.rowcount:
@@ -282,7 +288,7 @@ def _end(db: sqlite3.Connection, key: str, model: str, paid: float) -> None:
 
 
 def canonical(request: Mapping | Sequence) -> str:
-    """`request` as JSON in one spelling. The order stays: a model answers in that of a schema."""
+    """`request` as JSON in one spelling. Keys keep their order, as models follow a schema's."""
     return _JSON.encode(request)
 
 
@@ -316,6 +322,6 @@ def row(
 
 
 def reply_of(row: Mapping[str, Any]) -> Reply:
-    """The reply of an answer, as the store gives it back."""
+    """The reply in a row of the store, without its origin."""
     counts = row["prompt_tokens"], row["completion_tokens"]
     return Reply(row["text"], row["finish_reason"], *counts)

@@ -1,4 +1,4 @@
-"""When a model may be asked: by one process at a time, no faster than its rates."""
+"""Make requests wait: one process at a time asks a model, no faster than its rate limits."""
 
 import asyncio
 import math
@@ -16,13 +16,13 @@ from tomlab.models.specs import UNLIMITED, ModelSpec, Request
 from tomlab.models.store import Store
 from tomlab.paths import stage
 
-LOOK = 0.5  # seconds between two looks at what is waited for
-PATIENCE = 4  # looks after which a run says for whom it waits
+LOOK = 0.5  # seconds between two checks whether the wait is over
+PATIENCE = 4  # checks after which a waiting run says which process it waits for
 
 
 @asynccontextmanager
 async def alone(store: Store, model: str) -> AsyncIterator[None]:
-    """Be the only process that asks a model at a store. Who waits says once for whom."""
+    """Hold a model's lock at a store. A process that waits for it says once which one holds it."""
     lock = store.lock(model)
     holder = Path(lock.lock_file).with_suffix(".holder")
     for look in count(1):
@@ -46,15 +46,15 @@ async def alone(store: Store, model: str) -> AsyncIterator[None]:
 
 
 class Rate:
-    """Lets requests go one by one, so many of them and of their tokens a minute."""
+    """Spaces requests out to keep within the model's limits of requests and tokens a minute."""
 
     def __init__(self, model: ModelSpec):
         self.requests = getattr(model, "requests_per_minute", None) or math.inf
         self.tokens = getattr(model, "tokens_per_minute", None) or math.inf
-        self.next = 0.0  # when the next one may go
+        self.next = 0.0  # when the next request may be sent (`time.monotonic`)
 
     async def wait(self, request: Request) -> None:
-        """Wait until a request may go."""
+        """Wait until a request may be sent."""
         tokens = request.prompt_tokens + (request.max_tokens or UNLIMITED)
         now = time.monotonic()
         start = max(now, self.next)

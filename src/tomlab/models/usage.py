@@ -1,9 +1,9 @@
-"""How many tokens a reply cost, wherever its vendor says so."""
+"""Read how many tokens a reply cost, in whichever field its vendor reports them."""
 
 from typing import Any, NamedTuple
 
-# Where vendors put a count; a dot is a field of a field. Of several that are there the largest is
-# taken.
+# The fields in which vendors report each count; a dot separates nested fields. Where a reply has
+# several of them, the largest number is taken.
 FIELDS = {
     "prompt": ("prompt_tokens", "input_tokens"),
     "completion": ("completion_tokens", "output_tokens"),
@@ -34,8 +34,8 @@ FIELDS = {
 
 
 class Usage(NamedTuple):
-    """Tokens of one reply; 0 where the server gives no count. cached, written: of the prompt's,
-    read from the vendor's cache and written there.
+    """Tokens of one reply; 0 where the server gives no count. cached and written are the prompt's
+    tokens that were read from the vendor's cache and written to it; `prompt` includes them.
     """
 
     prompt: int = 0
@@ -45,8 +45,8 @@ class Usage(NamedTuple):
 
 
 def usage_of(counts: Any, *, cache_beside: bool = False) -> Usage:
-    """The tokens in what a server calls `usage`. cache_beside: whether the protocol counts what its
-    cache holds beside the prompt's other tokens (Anthropic's), not among them.
+    """The token counts in the object that a server calls `usage`. cache_beside: whether the server
+    counts cached tokens apart from the prompt's (as Anthropic does), so that they must be added.
     """
     tokens = {name: _largest(counts, fields) for name, fields in FIELDS.items()}
     cache = tokens["cached"] + tokens["written"]
@@ -56,7 +56,7 @@ def usage_of(counts: Any, *, cache_beside: bool = False) -> Usage:
         prompt = max(0, tokens["total"] - completion)
     if prompt and (cache_beside or cache > prompt):
         prompt += cache
-    if tokens["thought"] > completion:  # it stands beside the answer and is no part of it
+    if tokens["thought"] > completion:  # thought is reported apart from the answer
         completion += tokens["thought"]
     if not prompt:
         return Usage(0, completion)
@@ -65,7 +65,7 @@ def usage_of(counts: Any, *, cache_beside: bool = False) -> Usage:
 
 
 def _largest(counts: Any, fields: tuple[str, ...]) -> int:
-    """The largest of the counts that stand in some fields; 0 for none."""
+    """The largest whole number found in these fields of `counts`; 0 if there is none."""
     numbers = [0]
     for field in fields:
         value = counts

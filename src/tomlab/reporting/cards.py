@@ -1,4 +1,4 @@
-"""Examples as cards, prompts as messages. Texts of models and people are never markup."""
+"""Show examples as cards and prompts as messages. All texts are escaped, never read as markup."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,16 +19,16 @@ _PAGE = jinja2.Environment(autoescape=True, trim_blocks=True).from_string(
 
 
 def shortened(content: str, limit: int = LIMIT) -> str:
-    """A long text's beginning and end with … between, so that it has about `limit` characters."""
+    """A text of more than `limit` characters is cut to about that length: its start, …, its end."""
     half = limit // 2
     return content if len(content) <= limit else f"{content[:half]} … {content[-half:]}"
 
 
 def cards(table: pd.DataFrame, wording: Wording = PLAIN) -> Shown:
-    """A card a row, its title from the named index, a field a column that says anything; `verdict`
-    and `rule` are one field: what was decided, and by which rule.
+    """A card for each row: its title from the named index, and a field for each column that is not
+    empty. `verdict` and `rule` become one field: what was decided, and by which rule.
     """
-    # An item's name begins with its group's; an index without a name says nothing.
+    # An item's name begins with its group's name, so the group is left out of the title.
     levels = [level for level in table.index.names if level not in (None, "group")]
     index = table.index.to_frame().to_dict("records")
     contents = []
@@ -39,7 +39,7 @@ def cards(table: pd.DataFrame, wording: Wording = PLAIN) -> Shown:
 
 
 def _fields(row: Mapping, wording: Wording) -> dict[str, str]:
-    """What a row says, by the names of its columns."""
+    """The texts of a row, by readable column name; empty ones are left out."""
     texts = {column: _in_words(value, column, wording) for column, value in row.items()}
     if "verdict" in texts:
         verdict = name(texts.pop("verdict"), "outcome", wording)
@@ -48,14 +48,14 @@ def _fields(row: Mapping, wording: Wording) -> dict[str, str]:
     fields = {}
     for column, content in texts.items():
         if content:
-            # What names a model is no name of a column.
+            # Column names with ", " are "model, method" and stay as they are.
             label = column if ", " in column else head(column, wording)
             fields[label] = content
     return fields
 
 
 def _in_words(value: Any, column: str, wording: Wording) -> str:
-    """A value in words, shortened; "" of nothing."""
+    """A value in words, shortened; "" for a missing value."""
     if isinstance(value, str):
         return shortened(name(value, column, wording))
     words = text(value, column, wording)
@@ -63,7 +63,7 @@ def _in_words(value: Any, column: str, wording: Wording) -> str:
 
 
 def conversation(response: Mapping, wording: Wording = PLAIN) -> Shown:
-    """A prompt and its answer, a row of responses."""
+    """Show a prompt and its answer as cards. response: a row of `responses`."""
     roles = NAMES["roles"]
     contents = []
     for message in json.loads(response["messages"]):
@@ -76,7 +76,7 @@ def conversation(response: Mapping, wording: Wording = PLAIN) -> Shown:
 
 
 def _shown(contents: Sequence[tuple[str, str | dict[str, str]]]) -> Shown:
-    """Each as a card: a title, and a text or texts by label."""
+    """Show cards. contents: of each its title, and a text or several texts by label."""
     if not contents:
         return say(NAMES["nothing"])
     texts = []

@@ -1,4 +1,4 @@
-"""Differences in pairs (`scoring.paired`) in words, and with the answers behind them."""
+"""Put paired differences (`scoring.paired`) into words, and show answers behind them."""
 
 from collections.abc import Mapping
 
@@ -14,9 +14,9 @@ from tomlab.scoring import paired
 def labelled(
     differences: pd.DataFrame, headlines: Mapping[str, tuple[str, str]], wording: Wording
 ) -> pd.DataFrame:
-    """The differences of the headlines in words: a row each, ready to be drawn or printed.
+    """The differences in headline metrics, a row each, with readable names for figures and tables.
 
-    differences: of `paired`; headlines: metric and condition by name, as a paper's HEADLINES.
+    differences: from `paired`; headlines: metric and condition by name, as a paper's HEADLINES.
     Columns added: headline (its name), kind ("between models" or "between methods"), shared (the
     method or model both have), pair ("A − B"), value (the difference) and mark ("†" where p is
     below .05 after Holm's correction among such pairs).
@@ -40,17 +40,17 @@ def labelled(
 
 
 def _in_words(values: pd.Series, kinds: pd.Series, wording: Wording) -> list[str]:
-    """The names of models and methods. kinds: of each value, which of the two it is."""
+    """The readable names of models and methods. kinds: "model" or "method" for each value."""
     return [tables.name(value, kind, wording) for value, kind in zip(values, kinds, strict=True)]
 
 
 def disagreements(
     items: pd.DataFrame, responses: pd.DataFrame, scores: pd.DataFrame, differences: pd.DataFrame
 ) -> pd.DataFrame:
-    """One answer of each of the first five groups on which two sides differ, with both answers.
+    """Up to five questions on which two sides scored differently, from different groups.
 
-    Of the first pair in `differences` (of `paired`) that differs in `scores`, which may be those of
-    one metric alone. Columns: question, gold, and of each side its answer and verdict.
+    The sides are the first pair in `differences` (from `paired`) that differs in `scores`, which
+    may be those of one metric only. Columns: question, gold, and each side's answer and verdict.
     """
     answers = responses.set_index(KEY)
     for pair in differences[["varies", "same", "a", "b"]].drop_duplicates().itertuples():

@@ -1,7 +1,7 @@
-"""What all figures share: one theme, dots with intervals for seaborn's grids, a legend, saving.
+"""Parts of all figures: one theme, dots with intervals for seaborn's grids, a legend, saving.
 
-A figure itself is a cell of a notebook: rows are chosen there and handed to seaborn. Colours have
-one meaning in all figures: see `COLOURS`. Shape repeats what colour says.
+Each figure is made in a notebook cell, which chooses rows and passes them to seaborn. A colour has
+the same meaning in all figures (see `COLOURS`), and marker shapes repeat what colours say.
 """
 
 import os
@@ -29,7 +29,8 @@ from matplotlib.patches import Patch, Rectangle
 from tomlab import paths
 from tomlab.reporting.numbers import few, number
 
-# Each has a contrast of at least 3:1 to white; those that share a figure stay apart for all eyes.
+# Each has a contrast of at least 3:1 to white. Colours that share a figure can be told apart by
+# colour-blind readers too.
 COLOURS = {
     "blue": "#0173b2",  # who knows, or a belief that is true
     "orange": "#c17a00",  # who does not know, or a belief that is false
@@ -38,9 +39,9 @@ COLOURS = {
     "sky": "#2f95dc",  # the first of three steps: mental state, order 0
     "pink": "#b8539f",  # the second step: behavior, order 1
     "brown": "#6e3f14",  # the third step: judgment, order 2 and above
-    "purple": "#8a4fbf",  # asked in another way than plainly
+    "purple": "#8a4fbf",  # asked in a variant
     "ink": "#333333",  # no meaning of its own
-    "grey": "#949494",  # fewer groups than a finding takes; reference lines
+    "grey": "#949494",  # fewer groups than a finding requires; reference lines
 }
 # What became of an answer, in the order in which bars are stacked.
 OUTCOMES = {
@@ -54,12 +55,12 @@ OUTCOMES = {
 MARKERS = "osD^vPX<>"
 WIDTH = 7.0  # inches: the text width of a page
 PRINT = 200  # dots per inch of a picture
-SCREEN = 784  # pixels: how wide a notebook shows it
-# seaborn's grids look for a layout at each step, which takes long; `_picture` finds another one.
+SCREEN = 784  # pixels: how wide a notebook shows the picture
+# seaborn's grids compute a layout at each step, which is slow; `_picture` computes one at the end.
 sns.FacetGrid.tight_layout = lambda grid, *_, **__: grid
-# A date or a version would make two files of one figure differ.
+# Without dates and versions, a figure always gives the same file.
 _NO_DATES = {"CreationDate": None, "Creator": None, "Producer": None}
-# How letters are joined and set apart: no PDF needs it of its fonts, and it takes long to read.
+# Font tables for ligatures and kerning: PDFs do not need them, and they are slow to read.
 subset.Options._drop_tables_default += ["GSUB", "GPOS", "GDEF", "kern"]
 
 sns.set_theme(context="paper", style="ticks")
@@ -67,8 +68,9 @@ plt.style.use(Path(__file__).with_suffix(".mplstyle"))
 
 
 def grid(data: pd.DataFrame, rows: int, *, lines: int = 1, **facets) -> sns.FacetGrid:
-    """A `seaborn.FacetGrid` of the page's width, high enough for so many rows in each panel.
-    rows: labels on the y axis; lines: dots that share one label; facets: as seaborn takes them.
+    """A `seaborn.FacetGrid` of the page's width, high enough for its rows.
+    rows: number of labels on each y axis; lines: number of dots below one another at a label;
+    facets: as seaborn takes them.
     """
     columns = 1
     if "col_wrap" in facets:
@@ -96,16 +98,17 @@ def dots(
     dodge: float = 0.3,
     **_,
 ) -> None:
-    """Numbers with their intervals, for `FacetGrid.map_dataframe`.
+    """Draw numbers as dots with their intervals, for `FacetGrid.map_dataframe`.
 
-    data: a row a number, with value, the column `rows`, ci_low, ci_high, n_groups and source.
-    order: all rows from the top down. hue: a column with the keys of `palette`, from `dodge` above
-    a row's middle to as much below. Hollow: no interval; grey: of this run, from too few groups.
+    data: a row for each number, with value, the column `rows`, ci_low, ci_high, n_groups, source.
+    order: the values of `rows` from the top down. hue: a column with the keys of `palette`; its
+    dots are spread from `dodge` above a row's middle to as much below. Hollow dots have no
+    interval; grey ones are of this run and from too few groups.
     """
     axes = plt.gca()
     palette = palette or {"": COLOURS["ink"]}
     heights = {name: height for height, name in enumerate(order or data[rows].unique())}
-    # A grid hands over empty columns where a panel has no numbers.
+    # A panel without numbers gets rows whose columns are empty.
     data = data[data["value"].notna() & data[rows].isin(heights)]
     data = data.assign(is_few=few(data), height=data[rows].map(heights))
     gaps = np.linspace(-dodge, dodge, len(palette)) if len(palette) > 1 else [0.0]
@@ -122,7 +125,7 @@ def dots(
 
 
 def _dot(axes: Axes, row: Any, height: float, colour: str, marker: str) -> None:
-    """A number with its interval, hollow without one, and with its mark."""
+    """Draw one number with its interval and mark; the dot is hollow if there is no interval."""
     has_interval = pd.notna(getattr(row, "ci_low", np.nan))
     if has_interval:
         axes.hlines(height, row.ci_low, row.ci_high, colour, linewidth=1.2)
@@ -135,7 +138,7 @@ def _dot(axes: Axes, row: Any, height: float, colour: str, marker: str) -> None:
 
 
 def share_axis(axes: Axes, low: float = 0.0, high: float = 1.0) -> None:
-    """An x axis of shares, written .25 as in the text, with room for a dot at either end."""
+    """Make the x axis one of shares, written .25, with room for a dot at either end."""
     room = 0.03 * (high - low)
     ticks = np.linspace(low, high, 5)
     axes.set_xlim(low - room, high + room)
@@ -148,15 +151,16 @@ def _tick(value: float) -> str:
 
 
 def reference(axes: Axes, value: float, dash: str = "--") -> None:
-    """A thin vertical line, such as what guessing gives."""
+    """Draw a thin vertical line, such as at the share that guessing gives."""
     axes.axvline(value, color=COLOURS["grey"], linestyle=dash, linewidth=1, zorder=1)
 
 
 def stacked(data: pd.DataFrame, rows: str, part: str, palette: Mapping[str, str], **_) -> None:
-    """Stacked bars of shares, for `FacetGrid.map_dataframe`.
+    """Draw stacked bars of shares, for `FacetGrid.map_dataframe`.
 
-    data: a row a part of a bar: `value`, its share, and the columns `rows` (the bar) and `part`,
-    which stands from the left in the order of `palette`; from .08 on it bears its number.
+    data: a row for each part of a bar, with `value` (its share) and the columns named by `rows`
+    (the bar) and `part`. Parts go from left to right in the order of `palette`; those from .08 on
+    show their number.
     """
     axes = plt.gca()
     bars = pd.Categorical(data[rows], list(dict.fromkeys(data[rows])))
@@ -170,7 +174,7 @@ def stacked(data: pd.DataFrame, rows: str, part: str, palette: Mapping[str, str]
             ink = "white" if 0.3 * red + 0.6 * green + 0.1 * blue < 0.55 else "black"
             x, y = bar.get_center()
             text = axes.annotate(number(bar.get_width()), (x, y), color=ink, fontsize=6.5)
-            # A number within its bar takes no room of the layout, which so is found much sooner.
+            # Numbers lie within bars, so the layout can ignore them and is computed much faster.
             text.set(ha="center", va="center", in_layout=False)
     share_axis(axes)
     axes.set_ylim(len(bars.categories) - 0.45, -0.55)
@@ -187,8 +191,8 @@ def legend(
     hollow: str = "",
     grey: str = "",
 ) -> None:
-    """A legend below all panels. palette: colour by label, drawn as dots or `bars`; lines: a dash
-    by label, for reference lines; hollow, grey: what such a dot is.
+    """Draw a legend below all panels. palette: colour by label, shown as dots or, with `bars`, as
+    bars; lines: dash style by label, for reference lines; hollow, grey: labels of such dots.
     """
     handles: list[Patch | Line2D] = []
     for (label, colour), marker in zip(palette.items(), MARKERS * 3, strict=False):
@@ -222,21 +226,21 @@ def save(
     caption: str,
     data: pd.DataFrame | None = None,
 ) -> None:
-    """Show a figure in the notebook with its caption, and save it for `name`, "bigtom/figure3" or a
-    whole path, as `results/figures/<name>.png`, `.pdf`, `.csv` (`data`) and `.caption.txt`.
+    """Show a figure in the notebook with its caption, and save it as `results/figures/<name>.png`,
+    `.pdf`, `.csv` (`data`) and `.caption.txt`. name: such as "bigtom/figure3", or a whole path.
     """
     path = paths.writable(paths.RESULTS / "figures" / name)
     files = {kind: path.with_suffix(f".{kind}") for kind in ("png", "pdf")}
     picture = _picture(figure.figure, title)
     files["png"].write_bytes(picture)
-    # The picture has found the layout, which takes as long as drawing: the PDF keeps it.
+    # The PDF keeps the picture's layout, as computing it takes as long as drawing.
     figure.figure.set_layout_engine("none")
     FigureCanvasPdf(figure.figure).print_pdf(files["pdf"], metadata=_NO_DATES)
     if data is not None:
         files["csv"] = path.with_suffix(".csv")
         data.to_csv(files["csv"], index=False)
     path.with_suffix(".caption.txt").write_text(f"{title}\n\n{caption}\n", encoding="utf-8")
-    # The notebook that runs links to files from where its executed copy lies.
+    # Links are relative to the folder in which the executed notebook is saved.
     page = (paths.RESULTS if paths.stage() else paths.ROOT) / "notebooks"
     page /= "" if paths.stage().startswith("notebooks/") else "stage"
     links = []
@@ -252,7 +256,7 @@ def show(figure: Figure | sns.FacetGrid, title: str, caption: str = "") -> None:
 
 
 def _picture(figure: Figure, title: str) -> bytes:
-    """The figure under its title as a PNG."""
+    """The figure with its title above it, as the bytes of a PNG."""
     lines = fill(title, 80)
     if title:
         figure.set_figheight(figure.get_figheight() + 0.18 * (lines.count("\n") + 1))
@@ -262,7 +266,7 @@ def _picture(figure: Figure, title: str) -> bytes:
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     pixels = PIL.Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
-    # A palette looks the same in a third of the bytes; this one keeps colours of a single dot too.
+    # A palette of 256 colours looks the same in a third of the bytes; this one keeps rare colours.
     small = pixels.quantize(
         256, method=PIL.Image.Quantize.MAXCOVERAGE, dither=PIL.Image.Dither.NONE
     )
@@ -272,7 +276,7 @@ def _picture(figure: Figure, title: str) -> bytes:
 
 
 def _display(figure: Figure, picture: bytes, title: str, caption: str, links: str = "") -> None:
-    """Show a picture, and below it a caption and links, both HTML."""
+    """Show a picture and, below it, a caption and links, both given as HTML."""
     plt.close(figure)
     display(Image(picture, width=SCREEN, alt=" ".join(filter(None, [title, caption]))))
     below = "".join(f"<p>{text}</p>\n" for text in (caption, links) if text)

@@ -1,7 +1,8 @@
-"""The gate: where answers follow the form of a question, scores say nothing about beliefs.
+"""The gate: if answers follow the form of a question, scores say nothing about beliefs.
 
-A share that is needed stops a model only where its whole interval lies below: a model that does
-have .95 readable answers would else be stopped in two of five runs of 240 answers, by chance.
+A required share stops a model only if its whole interval lies below the requirement. Otherwise, a
+model with a true share of .95 readable answers would be stopped by chance in two of five runs of
+240 answers.
 """
 
 import pandas as pd
@@ -16,8 +17,8 @@ from tomlab.scoring.stats import cluster_interval
 from tomlab.scoring.variants import protocol
 
 PASSES, FAILS, INCONCLUSIVE, UNTESTED = "passes", "fails", "inconclusive", "not asked"
-LEAST = {"readable": 0.95, "same_words": 0.9}  # shares that are needed: fails if surely below
-GUESS = 0.5  # only two options are swapped; whoever always picks one place keeps no answer
+LEAST = {"readable": 0.95, "same_words": 0.9}  # required shares: fails if surely below
+GUESS = 0.5  # share of answers that guessing keeps when two options are swapped
 _KEYS = ["model", "method", "questions"]
 _SAYS = {
     "readable": "gives {readable} {unit}s in {share} of cases (.95 are needed)",
@@ -30,12 +31,12 @@ _SAYS = {
 def gate(
     scores: pd.DataFrame, items: pd.DataFrame, varied: pd.DataFrame, groups: str
 ) -> pd.DataFrame:
-    """The shares that decide, by model, method and `questions`, and what each means (`gate`).
+    """The shares that decide, by model, method and `questions`, each with its verdict (`gate`).
 
-    scores, groups: as `variants` takes them, which makes `varied`. Shares: readable, which a table
-    is not that was cut off (scores with `cut_off`); of questions with options, first_option and
-    same_answer when these are swapped (without a value where they were not), and same_words of the
-    answers that give words, where scores have `words`.
+    scores, groups: as for `variants`, which returns `varied`. The column `metric` names the share:
+    readable, of all answers (those with `cut_off` do not count as readable); for questions with
+    options, first_option and same_answer with swapped options (no value if not asked so); and, if
+    scores have `words`, same_words, of the answers that give an option's words.
     """
     asked = protocol(scores)
     n_options = asked["item_id"].map(items.set_index("item_id")["choices"].map(len))
@@ -48,7 +49,7 @@ def gate(
     if "words" in asked:
         words = asked.loc[asked["words"].isin(["same", "other", "elsewhere"]), "words"]
         shares.append(_shares("same_words", words.eq("same"), asked, groups))
-    # What is asked by likelihood shows no options whose order could decide.
+    # Questions asked by likelihood show no options, so their order can't matter.
     shows_options = n_options.gt(0) & ~asked["method"].map(is_weighed)
     choosing = asked.loc[shows_options, _KEYS].drop_duplicates()
     choosing = choosing.merge(pd.DataFrame({"metric": ["first_option", "same_answer"]}), "cross")
@@ -56,14 +57,14 @@ def gate(
     table = pd.concat([*shares, swapped], ignore_index=True)[[*shares[0]]]
     table["guess"] = table["metric"].ne("readable").map({True: GUESS})
     verdicts = pd.Series([_verdict(*row) for row in table[["metric", *NUMBER[:3]]].to_numpy()])
-    # The row below first_option decides for both.
+    # Each first_option takes the verdict of same_answer, the row below it.
     verdicts = verdicts.mask(table["metric"].eq("first_option"), verdicts.shift(-1))
     return table.assign(gate=verdicts).astype({"n": "Int64", "n_groups": "Int64"})
 
 
 def _shares(metric: str, holds: pd.Series, asked: pd.DataFrame, groups: str) -> pd.DataFrame:
-    """How often something holds of answers, by model, method and questions. holds: by the index of
-    `asked`, of the answers that count.
+    """The share of answers for which `holds` is true, with its interval, by model, method and
+    questions. holds: indexed as `asked`, but only for the answers that count.
     """
     rows = []
     for keys, part in asked.loc[holds.index].groupby(_KEYS, sort=False):
@@ -81,18 +82,20 @@ def _verdict(metric: str, value: float, low: float, high: float) -> str:
 
 
 def stopped(gated: pd.DataFrame, model: str, method: str) -> pd.DataFrame:
-    """The rows of `gate` that stop a model and method; none stop a baseline, a mere reference."""
+    """The rows of `gate` that a model and method do not pass; none for baselines, which only serve
+    as references.
+    """
     rows = gated[gated["model"].eq(model) & gated["method"].eq(method) & gated["gate"].ne(PASSES)]
     return rows.iloc[:0] if model in BASELINES else rows
 
 
 def says(gated: pd.DataFrame, model: str, method: str, wording: Wording) -> str:
-    """All that is found about a model and method that are stopped, as a sentence; else ""."""
+    """A sentence on why the gate stops a model and method; "" if it does not."""
     rows = stopped(gated, model, method)
     if rows.empty:
         return ""
     words = {"unit": wording.unit, "readable": "readable"}
-    if wording.unit == "output":  # of OmniToM: a table
+    if wording.unit == "output":  # an output of OmniToM is a table
         words["readable"] = "readable and complete"
     findings = []
     for metric, share in zip(rows["metric"], written(rows), strict=True):
@@ -106,7 +109,7 @@ def says(gated: pd.DataFrame, model: str, method: str, wording: Wording) -> str:
 
 
 def marked(differences: pd.DataFrame, gated: pd.DataFrame) -> pd.DataFrame:
-    """Differences of `paired` with a column `gate`: the verdicts that stop either side, or ""."""
+    """Differences from `paired` with a column `gate`: the verdicts that stop a side, or ""."""
     verdicts = []
     for pair in differences[["varies", "same", "a", "b"]].to_numpy():
         rows = pd.concat([stopped(gated, *side) for side in paired.sides(*pair)])

@@ -1,4 +1,4 @@
-"""A table as LaTeX to paste: `pandas.Styler` writes it, plain pdflatex sets it."""
+"""Write a table as LaTeX to paste, by `pandas.Styler`; plain pdflatex can set it."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ import pandas as pd
 from pandas.io.formats.style import Styler
 
 PREAMBLE = r"\usepackage{booktabs,graphicx}"
-# What LaTeX gives a meaning of its own, and what its text fonts do not have.
+# Characters that are special in LaTeX or missing from its text fonts, and their commands.
 _WORDS = {"\\": "textbackslash", "~": "textasciitilde", "^": "textasciicircum"}
 _MATHS = {"∧": "wedge", "≤": "leq", "≥": "geq", "→": "rightarrow", "κ": "kappa", "Δ": "Delta"}
 _SIGNS = {"−": "$-$", "<": "$<$", ">": "$>$", "\n": " "}
@@ -17,14 +17,14 @@ _SIGNS |= {sign: f"$\\{word}$" for sign, word in _MATHS.items()}
 
 
 def escaped(text: str) -> str:
-    """A text in which every character is set as it stands; one that has no sign becomes "?"."""
+    """A text with special characters escaped for LaTeX; those that it can't print become "?"."""
     printable = re.sub("[^\x00-\xff–—†‡…“”‘’∧≤≥→κΔ−]", "?", text)
     return "".join(_SIGNS.get(sign, sign) for sign in printable)
 
 
 def table(texts: pd.DataFrame, caption: str, notes: Sequence[str], name: str) -> str:
-    """A `table` float as wide as the text at most; its first line names the preamble it needs.
-    name: such as "bigtom/table7", which gives the label "tab:bigtom-table7".
+    """A LaTeX `table` float, at most as wide as the text; a comment in its first line gives the
+    preamble that it needs. name: such as "bigtom/table7", for the label "tab:bigtom-table7".
     """
     plain = texts.map(escaped).rename(columns=escaped)
     label = "tab:" + name.replace("/", "-").replace("_", "-")

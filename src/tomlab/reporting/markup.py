@@ -1,15 +1,15 @@
-"""Texts of others (models, servers, people) as a page in Markdown shows them: never as markup."""
+"""Escape texts of others (models, servers, people) for Markdown, so that none acts as markup."""
 
 import re
 from html import escape
 
-# A "_" within a word is no mark.
+# Characters with a meaning in Markdown; "_" within a word has none.
 _MARKS = re.compile(r"([\\`*\[\]{}|~#!$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
 
 
 def markdown(text: str, longest: int = 200) -> str:
-    """A text in one line, each of its characters as it is, in a table's cell as well. longest: its
-    characters; of a longer one the beginning is shown.
+    """A text escaped for Markdown, in one line; safe in a table's cell too. longest: how many
+    characters are kept; the rest is replaced by "…".
     """
     line = " ".join(text.split())
     if len(line) > longest:

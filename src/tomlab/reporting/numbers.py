@@ -1,4 +1,4 @@
-"""How numbers are written and judged, and the paper's numbers in the columns of this run's."""
+"""Write and judge numbers, and put a paper's numbers into the same columns as this run's."""
 
 import re
 from collections.abc import Iterable
@@ -10,17 +10,17 @@ import pandas as pd
 from tomlab import params
 from tomlab.records.published import PERCENT, Paper
 
-BASELINES = params.BASELINES  # they get no findings
+BASELINES = params.BASELINES  # for these models no findings are written
 PAPER, RUN = "paper", "this run"  # who reports a number
 GROUPS_FOR_A_FINDING = 10
 ABSENT = "–"
-MARK = "*"  # beside a published number that fails an arithmetic check of its own table
+MARK = "*"  # put after a published number that fails an arithmetic check of its table
 NAN = float("nan")
 NUMBER = ("value", "ci_low", "ci_high", "n", "n_groups")
 
 
 def number(value: Any) -> str:
-    """Two decimals, three below .01 (".52", ".003"), "1,200", "yes", or "–" of nothing."""
+    """A value as text: two decimals, three below .01 (".52", ".003"), "1,200", "yes", "–"."""
     if value is None or pd.isna(value):
         return ABSENT
     if isinstance(value, Integral) or not isinstance(value, Real):
@@ -43,14 +43,14 @@ def cell(value: Any, low: float = NAN, high: float = NAN, mark: str = "") -> str
 
 
 def written(rows: pd.DataFrame) -> list[str]:
-    """`cell` of every row: value, and ci_low, ci_high, mark where the columns are there."""
+    """`cell` for every row, from the column value and, if they exist, ci_low, ci_high and mark."""
     columns = rows.reindex(columns=["value", "ci_low", "ci_high", "mark"])
     columns["mark"] = columns["mark"].astype(object).fillna("")
     return [cell(*row) for row in columns.itertuples(index=False)]
 
 
 def span(counts: pd.Series) -> str:
-    """Whole numbers as a range, "18–25", or as the one they all are; missing ones are left out."""
+    """The range of whole numbers, "18–25", or "18" if all are equal; missing ones are ignored."""
     counts = counts.dropna().astype(int)
     if counts.empty:
         return ABSENT
@@ -60,7 +60,7 @@ def span(counts: pd.Series) -> str:
 
 
 def n_of(rows: pd.DataFrame, units: str, groups: str) -> str:
-    """What this run's numbers are from, for a caption: "n = 100 answers from 100 templates"."""
+    """How many units this run's numbers rest on: "n = 100 answers from 100 templates"."""
     if "source" in rows:
         rows = rows[rows["source"] == RUN]
     if rows["n"].isna().all():
@@ -69,14 +69,14 @@ def n_of(rows: pd.DataFrame, units: str, groups: str) -> str:
 
 
 def few(rows: pd.DataFrame) -> pd.Series:
-    """Which numbers of this run are from fewer groups than a finding takes."""
+    """True for rows of this run that rest on fewer groups than a finding requires."""
     source = rows["source"] if "source" in rows else pd.Series(RUN, rows.index)
     groups = rows["n_groups"] if "n_groups" in rows else pd.Series(NAN, rows.index)
     return source.eq(RUN) & groups.lt(GROUPS_FOR_A_FINDING).fillna(False)
 
 
 def standing(low: float, high: float, level: float, near: float = 0.1) -> str:
-    """An interval beside a level: "above", "below", "at" (within `near`) or "inconclusive"."""
+    """Where an interval lies: "above", "below" or "at" `level` (within `near`), "inconclusive"."""
     if low > level:
         return "above"
     if high < level:
@@ -85,8 +85,9 @@ def standing(low: float, high: float, level: float, near: float = 0.1) -> str:
 
 
 def published(paper: Paper, table: str, value: str = "value") -> pd.DataFrame:
-    """A published table in the columns of a run's metrics, percentages as shares. `mark` is "*"
-    where a number fails a check of its table and `reason` says which; `printed_in`: the place.
+    """A published table in the columns of a run's metrics, with percentages as shares. value: the
+    table's column with the numbers. `mark` is "*" if a number fails a check of its table, `reason`
+    says which check, and `printed_in` where the table is printed.
     """
     rows = paper.read(table).rename(columns={value: "value"})
     _, unit = paper.tables[table]
@@ -99,10 +100,10 @@ def published(paper: Paper, table: str, value: str = "value") -> pd.DataFrame:
 
 
 def beside(paper: pd.DataFrame, run: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
-    """The paper's rows above this run's, with the given columns and those of every number."""
+    """The paper's rows above this run's. Columns: those given, source, `NUMBER`, mark, reason."""
     run = run.assign(source=RUN, mark="", reason="")
     names = [*dict.fromkeys([*columns, "source", *NUMBER, "mark", "reason"])]
-    # Frames without a value in some column would settle its type by what they lack.
+    # As objects, so that a frame whose column is empty does not decide that column's type.
     parts = [part.reindex(columns=names).astype(object) for part in (paper, run) if len(part)]
     if not parts:
         parts = [run.reindex(columns=names)]
@@ -111,7 +112,7 @@ def beside(paper: pd.DataFrame, run: pd.DataFrame, columns: Iterable[str]) -> pd
 
 
 def failing(rows: pd.DataFrame) -> list[str]:
-    """One note for each check that published numbers in `rows` fail; none if all pass."""
+    """A note for each check that published numbers in `rows` fail."""
     reasons = rows.loc[rows["mark"].eq(MARK), "reason"].value_counts(sort=False)
     notes = []
     for reason, n in reasons.items():

@@ -1,4 +1,4 @@
-"""What became of each answer: six outcomes by model and method."""
+"""Show what became of each answer: the shares of six outcomes by model and method."""
 
 from collections.abc import Sequence
 
@@ -12,8 +12,8 @@ from tomlab.reporting.tables import name
 
 
 def chart(metrics: pd.DataFrame, wording: Wording, models: Sequence[str] = ()) -> pd.DataFrame:
-    """Draw what became of each answer as stacked bars, a panel a model, and return what is drawn.
-    models: those shown, by default all. Baselines are left out where there is another model.
+    """Draw each outcome's share as stacked bars, a panel for each model; returns the rows drawn.
+    models: those shown, by default all. Baselines are left out if there is any other model.
     """
     rates = metrics[metrics["metric"] == "outcome_rate"]
     models = list(models or rates["model"].unique())
@@ -34,7 +34,9 @@ def chart(metrics: pd.DataFrame, wording: Wording, models: Sequence[str] = ()) -
 
 
 def counts(table: pd.DataFrame) -> pd.DataFrame:
-    """Numbers of answers by outcome, in words, without what is nowhere but for right and wrong."""
+    """A table of counts by outcome with readable heads. Outcomes that never occur are left out,
+    except right and wrong.
+    """
     table = table.reindex(columns=[*OUTCOMES, SCORED], fill_value=0).astype(int)
     shown = table.columns.isin(OUTCOMES[:2]) | table.any()
     heads = {outcome: name(outcome, "outcome").capitalize() for outcome in table}

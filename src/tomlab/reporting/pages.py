@@ -1,5 +1,5 @@
-"""What the pages of figures share: numbers laid out as a table, panels of dots, and the tables that
-stand on the page of every benchmark.
+"""Functions that all pages of figures use: numbers laid out as a table, panels of dots, and the
+tables that appear on the page of every benchmark.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ GATE_NOTES = [
     "§ does not pass; –§ was not asked with swapped options, so nobody knows.",
     "Guessing keeps .50 of answers; whoever always picks the same place keeps none.",
 ]
-APART = 0.02  # between two ways to read answers: from here on it is worth a table
+APART = 0.02  # a larger gap between two ways to read answers is shown in a table
 
 
 def laid_out(
@@ -29,10 +29,10 @@ def laid_out(
     *,
     sort: bool = False,
 ) -> pd.DataFrame:
-    """A number a row, laid out as a table of texts with a column for each value of `columns`.
+    """A table of texts with a column for each value of `columns`, from rows of one number each.
 
-    order: the columns shown, as far as there are any; by default all, as they come. sort: by index
-    and columns. A number is written with its interval and mark, unless the rows have `text`.
+    order: the columns to show, if they exist; by default all, as they come. sort: whether to sort
+    by index and columns. Numbers have their interval and mark; rows with `text` show that instead.
     """
     if "text" not in rows:
         rows = rows.assign(text=written(rows))
@@ -57,8 +57,8 @@ def wide_table(
     none: str = "",
     sort: bool = False,
 ) -> tables.Shown:
-    """`laid_out`, saved and shown by `tables.table`. heads: names of columns and index levels;
-    none: the sentence shown where there are no rows, and so no table.
+    """Lay rows out (`laid_out`), then save and show the table (`tables.table`). heads: new names of
+    columns and index levels; none: the sentence shown instead if there are no rows.
     """
     if rows.empty and none:
         return tables.say(none)
@@ -71,7 +71,7 @@ def wide_table(
 def in_words(
     rows: pd.DataFrame, wording: Wording, columns: Sequence[str] = ("model", "method")
 ) -> pd.DataFrame:
-    """The rows with the names in some columns as a reader knows them."""
+    """The rows with slugs in some columns replaced by readable names."""
     rows = rows.copy()
     for column in columns:
         rows[column] = [tables.name(value, column, wording) for value in rows[column]]
@@ -79,8 +79,8 @@ def in_words(
 
 
 def in_order(rows: pd.DataFrame, column: str, order: Iterable[str]) -> pd.DataFrame:
-    """The rows sorted by the rank of a column's values in `order`. A value that is there twice has
-    its last rank; rows whose value is not there stand last.
+    """The rows sorted by the rank of a column's values in `order`. A value listed twice has its
+    last rank; rows whose value is not listed come last.
     """
     ranks = {value: rank for rank, value in enumerate(order)}
     return rows.sort_values(column, key=lambda values: values.map(ranks), kind="stable")
@@ -100,12 +100,12 @@ def dot_panels(
     lines: int = 0,
     **facets,
 ) -> sns.FacetGrid:
-    """Numbers with their intervals as dots, a panel for each value of the facets (`draw.dots`).
+    """Draw numbers with their intervals as dots (`draw.dots`), a panel for each facet's value.
 
-    rows: the column whose values are the rows; order: these from the top down, by default as they
-    come. shares: whether the axis goes from 0 to 1. references: dashes of vertical lines in all
-    panels, by their value. lines: dots below one another in a row, by default one for each colour
-    of the palette. facets: as seaborn takes them.
+    rows: the column whose values label the rows; order: these values from the top down, by default
+    as they come. shares: whether the axis goes from 0 to 1. references: vertical lines in all
+    panels, dash style by x value. lines: how many dots a row has below one another, by default one
+    for each colour of the palette if `dodge` is not 0. facets: `row`, `col` etc. for seaborn.
     """
     order = list(order) or list(data[rows].unique())
     if not lines:
@@ -136,9 +136,9 @@ def gate_table(
     index: Sequence[str] = ("model", "method"),
     addition: str = "",
 ) -> tables.Shown:
-    """The shares of `gate.gate` for some models, § where one does not pass, saved as "…/gate".
+    """The shares of `gate.gate` for some models, marked § if they do not pass, saved as "…/gate".
 
-    addition: what the caption says beside that.
+    addition: a text to put after the caption.
     """
     rows = gated[gated["model"].isin(models)]
     rows = rows.assign(mark=rows["gate"].eq(gate.PASSES).map({True: "", False: "§"}))
@@ -161,7 +161,8 @@ def gain_table(
     """The score of each model minus that of the shallow reader on the same questions, by method,
     saved as "…/gain".
 
-    shallow: the reader's scores; series: the benchmark's; units: what the numbers count.
+    shallow: the reader's scores; series: the benchmark's function of that name; headlines: metric
+    and condition by name; units: what n counts, in the plural.
     """
     reader = [shallow.assign(method=method) for method in scores["method"].unique()]
     measures = series(pd.concat([scores, *reader]))
@@ -182,7 +183,10 @@ def gain_table(
 def differences_in_words(
     compared: pd.DataFrame, headlines: Mapping[str, tuple[str, str]], wording: Wording
 ) -> pd.DataFrame:
-    """`differences.labelled`, marked § where a side does not pass the gate (`gate.marked`)."""
+    """`differences.labelled`, with the mark § if a side does not pass the gate.
+
+    compared: differences with the column `gate` of `gate.marked`.
+    """
     rows = differences.labelled(compared, headlines, wording)
     return rows.assign(mark=rows["mark"].mask(rows["gate"].ne(""), "§"))
 
@@ -190,8 +194,8 @@ def differences_in_words(
 def released_rule_table(
     scores: pd.DataFrame, index: Sequence[str], wording: Wording
 ) -> tables.Shown:
-    """The shares right by our reading and by the released code's where they differ by more than
-    `APART`, saved as "…/released_rule". index: the columns whose values have a share each.
+    """The shares of right answers as we read them and as the released code reads them, if these
+    differ by more than `APART`; saved as "…/released_rule". index: the columns to group scores by.
     """
     scores = scores.assign(released=scores["by_released_rule"].eq(True))
     shares = scores.groupby(list(index), sort=False).agg(
@@ -216,8 +220,8 @@ def released_rule_table(
 def both_orders(
     scores: pd.DataFrame, items: pd.DataFrame, groups: str, keys: Sequence[str]
 ) -> pd.DataFrame:
-    """The mean score over both orders of the options, of questions that were asked in both: a row
-    for each model, method and value of the columns `keys`. The model is named "…, both orders".
+    """The mean score over both orders of the options, for questions that were asked in both: a row
+    for each model, method and value of the columns `keys`. Models are named "…, both orders".
     """
     no_rows = variants.variants(scores.iloc[:0], items, groups)
     parts = [no_rows.assign(**dict.fromkeys(keys, ""))]
@@ -230,6 +234,6 @@ def both_orders(
 
 
 def without_failed(rows: pd.DataFrame) -> tuple[pd.DataFrame, int]:
-    """The rows of participants who failed no attention check, and how many failed one."""
+    """The rows of participants who failed no attention check, and how many participants failed."""
     failed = rows.loc[rows["passed"] == participants.FAILED, "participant"].unique()
     return rows[~rows["participant"].isin(failed)], len(failed)

@@ -1,4 +1,4 @@
-"""How answers are read: real answers of a run, each with its verdict and the rule that decided."""
+"""Show how answers are read: answers of a run, each with its verdict and the rule behind it."""
 
 import random
 from collections.abc import Mapping
@@ -23,10 +23,10 @@ def readings(
     n: int = 6,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Up to n answers of different kinds, as texts a reader can check, by item and method.
+    """Up to n answers of different kinds, as texts that a reader can check, by item and method.
 
-    items, responses, scores: the tables of one run. Drawn by `seed`, whatever the order of the
-    rows; an answer with a new outcome comes before one with a new rule, then a new method.
+    items, responses, scores: the tables of one run. The draw depends on `seed`, not on the order of
+    rows. It prefers answers with a new outcome, then with a new rule, then with a new method.
     """
     added = [*KEY, *scores.columns.difference(responses.columns)]
     by_id = {item["item_id"]: item for item in items.to_dict("records")}
@@ -38,7 +38,7 @@ def readings(
         answer["lot"] = random.Random(f"{seed}/{key}").random()
     answers.sort(key=lambda answer: answer["lot"])
     kinds = pd.DataFrame(answers, columns=["outcome", "rule", "method"])
-    # False comes before True: what was not there before, then what was.
+    # False sorts before True, so values that did not occur before come first.
     repeats = kinds.apply(lambda column: column.duplicated())
     repeats["kind"] = kinds.duplicated()
     order = repeats.sort_values([*repeats], kind="stable").index[:n]
@@ -51,7 +51,7 @@ def readings(
 
 
 def asked(benchmark: Benchmark, item: Mapping) -> dict[str, str]:
-    """An item as texts: its id, story, question, options and gold; what it has not is ""."""
+    """An item as texts: item (its id), story, question, options, gold; "" for what it lacks."""
     letters = dict(zip(item["choices"], getattr(benchmark, "KEYS", ()), strict=False))
     gold = item["answer"] if isinstance(item["answer"], str) else ", ".join(item["answer"])
     texts = {
@@ -61,18 +61,18 @@ def asked(benchmark: Benchmark, item: Mapping) -> dict[str, str]:
         "options": "\n".join(f"{letter}) {text}" for text, letter in letters.items()),
         "gold": f"{letters[gold]}) {gold}" if gold in letters else gold,
     }
-    # Of some items the columns do not say all that is asked.
+    # Some benchmarks add texts, as their columns do not contain all that is asked.
     return texts | (benchmark.in_words(item) if hasattr(benchmark, "in_words") else {})
 
 
 def examples(benchmark: Benchmark, items: pd.DataFrame, wording: Wording = PLAIN) -> Shown:
-    """Items as cards. benchmark: its face, or its module `items.compose`, which scores nothing."""
+    """Show items as cards. benchmark: its `Benchmark`, or its module `items.compose`."""
     rows = [asked(benchmark, item) for item in items.to_dict("records")]
     return cards(pd.DataFrame(rows).set_index("item") if rows else items, wording)
 
 
 def said(answer: Mapping) -> str:
-    """A row of `responses` in a few words: what was answered, or why nothing was."""
+    """The answer in a row of `responses`, shortened, or in brackets why there is none."""
     if failed(answer):
         return f"[no answer: {shortened(str(answer['error']))}]"
     return shortened(answer["response"]) or "[an empty answer]"

@@ -1,4 +1,4 @@
-"""Tables and figures that the pages of a stage show alike for each benchmark."""
+"""Tables and figures that a stage shows in the same form on the page of each benchmark."""
 
 import html
 import inspect
@@ -18,7 +18,7 @@ from tomlab.scoring import same_keys as likeness
 
 
 def prompts(names: Iterable[str], replaced: Mapping[str, str], wording: Wording) -> Shown:
-    """Which of these prompts are word for word the printed ones. replaced: as in `run.prompts`."""
+    """A table of where the wording of each prompt comes from. replaced: as in `run.prompts`."""
     table = origins(names, replaced)
     return show(table, wording, in_words(table))
 
@@ -29,19 +29,19 @@ def prompts_of(
     replaced: Mapping[str, str],
     wording: Wording,
 ) -> Shown:
-    """The same of the prompts of some methods. all_methods: a benchmark's METHODS."""
+    """`prompts` for the prompts of these methods. all_methods: a benchmark's METHODS."""
     names = chain.from_iterable(all_methods[method].prompts for method in methods)
     return prompts(names, replaced, wording)
 
 
 def source(function: Callable) -> Shown:
-    """The code of a function, as a reader of a page checks it."""
+    """The code of a function, for readers of a page to check."""
     code = inspect.getsource(function)
     return Shown(f"<pre>{html.escape(code, quote=False)}</pre>", code)
 
 
 def same_keys(items: pd.DataFrame, wording: Wording) -> Shown:
-    """The items in which two answers that should differ say the same; the first 20 of them."""
+    """A table of the first 20 pairs of answers to an item that should differ but say the same."""
     pairs = likeness.same_keys(items)
     sentence = likeness.in_words(pairs, items)
     reported = likeness.beside_reported(pairs, items, wording.name.lower())
@@ -51,9 +51,10 @@ def same_keys(items: pd.DataFrame, wording: Wording) -> Shown:
 
 
 def qualities(agreement: pd.DataFrame, heads: Mapping[str, str]) -> pd.DataFrame:
-    """How well judges agree, as texts with intervals: a row a judge, a column a head.
+    """How well judges agree, as texts with intervals: a row for each judge, a column for each head.
 
-    agreement: of `agreement_by_judge`; heads: of its columns, such as "kappa".
+    agreement: as `agreement_by_judge` returns; heads: the columns to show, such as "kappa", each
+    with its head.
     """
     texts = pd.DataFrame(index=agreement.index)
     for quality, head in heads.items():
@@ -66,10 +67,11 @@ def qualities(agreement: pd.DataFrame, heads: Mapping[str, str]) -> pd.DataFrame
 def bars_by_kind(
     by_kind: pd.DataFrame, sides: Mapping[bool, str], title: str = "{col_name}"
 ) -> sns.FacetGrid:
-    """Stacked bars of right and wrong decisions, a bar a kind of case and a panel a truth.
+    """Stacked bars of right and wrong decisions: a bar for each kind of case, and a panel for each
+    truth.
 
-    by_kind: of `agreement_by_kind`, whose order is that of the bars; sides: the panels by truth.
-    A kind that one truth does not have has no bar in its panel.
+    by_kind: as `agreement_by_kind` returns, in the order of the bars; sides: the panels' names by
+    truth. A kind without cases of some truth has no bar in that panel.
     """
     palette = {decision: draw.OUTCOMES[decision] for decision in ("right", "wrong")}
     kinds = by_kind["kind"].unique()

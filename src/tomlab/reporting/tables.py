@@ -1,5 +1,5 @@
-"""Tables of results in words: names that a reader knows, two digits, numbers with intervals. Names
-stand in `names.yaml`, those of a benchmark in `names.yaml` of its folder `items`.
+"""Turn data frames into tables for readers: readable names, two decimals, numbers with intervals.
+Names are listed in `names.yaml` here and, for a benchmark, in `names.yaml` of its folder `items`.
 """
 
 import re
@@ -24,15 +24,15 @@ from tomlab.reporting.numbers import ABSENT, cell, number
 
 NAMES = yaml_beside(__file__, "names.yaml")
 PLAIN = Wording("", {})
-FEW_NOTES = 4  # more of them are folded
-PROSE = 45  # characters from which a cell is prose, which breaks into lines
+FEW_NOTES = 4  # a table with more notes folds them away
+PROSE = 45  # a cell with more characters is prose, whose lines may break
 
 
 class Shown(HTML):
-    """What a notebook shows as HTML, and as plain text where there is no HTML."""
+    """An output that a notebook shows as HTML, or as plain text where HTML can't be shown."""
 
     def __init__(self, html: str, text: str) -> None:
-        # Without these classes what stands between two dollar signs would be set as a formula.
+        # Without these classes, text between two dollar signs would be set as a formula.
         super().__init__(f'<div class="tomlab tex2jax_ignore mathjax_ignore">\n{html}</div>\n')
         self.text = text
 
@@ -48,8 +48,8 @@ def show(
     across: str = "",
     rows: str | list[str] = "condition",
 ) -> Shown:
-    """A frame as `in_words`, or as `wide` by the columns `across` and `rows`; below it a sentence,
-    what its numbers mean. A frame without rows is a sentence that says so.
+    """A frame as a table: as `in_words` makes it or, with `across`, as `wide` does. says: a
+    sentence shown below, on what the numbers mean. A frame without rows becomes a sentence.
     """
     if not len(frame):
         return say(says or NAMES["nothing"])
@@ -59,7 +59,7 @@ def show(
 
 
 def say(sentence: str) -> Shown:
-    """A sentence for a notebook's output, each of its characters as it is."""
+    """A sentence for a notebook's output; its characters are escaped."""
     return Shown(f"<p>{escape(sentence)}</p>\n", sentence)
 
 
@@ -70,7 +70,7 @@ def _plain(texts: pd.DataFrame) -> str:
 
 
 def html(texts: pd.DataFrame, caption: str = "") -> str:
-    """A frame of texts as a table that scrolls in its own frame; no text is markup."""
+    """A frame of texts as an HTML table that scrolls in its own frame; all texts are escaped."""
     style = Styler(texts, uuid=sha256(texts.to_csv().encode()).hexdigest()[:8], cell_ids=False)
     style.hide(axis="index").format(_safe).format_index(_safe, axis="columns")
     # A row of this run beside the paper's is tinted by the book.
@@ -97,10 +97,10 @@ def table(
     wording: Wording = PLAIN,
     data: pd.DataFrame | None = None,
 ) -> Shown:
-    """A table as it is printed: saved, and shown with its caption above and its notes below.
+    """Save a table, and show it with its caption above and its notes below.
 
-    name: such as "bigtom/table7", or a whole path; written are `results/tables/<name>.csv` (`data`,
-    a row a number; without it the frame), `.html` and `.tex`.
+    name: such as "bigtom/table7", or a whole path. Writes `results/tables/<name>.csv` (`data`, a
+    row for each number, or else the frame), `.html` and `.tex`.
     """
     texts = in_words(frame, wording).astype(str)
     path = paths.writable(paths.RESULTS / "tables" / name)
@@ -121,11 +121,11 @@ def table(
 
 
 def in_words(frame: pd.DataFrame, wording: Wording = PLAIN) -> pd.DataFrame:
-    """A frame of texts: its named index as columns, names in words, numbers with their intervals
-    (`ci_low`: of `value` and of the column before), counts as "300 of 100 templates".
+    """The frame as texts: a named index becomes columns, slugs become readable names, intervals are
+    put beside their numbers, and counts become "300 of 100 templates".
     """
     flat = frame.reset_index(drop=not any(frame.index.names))
-    # How an interval was made is told in the prose.
+    # How an interval was made is explained in the prose.
     flat = flat.drop(columns=["ci_method", "benchmark"], errors="ignore")
     flat.columns = flat.columns.map(str)
     columns = list(flat.columns)
@@ -152,7 +152,7 @@ def in_words(frame: pd.DataFrame, wording: Wording = PLAIN) -> pd.DataFrame:
 
 
 def _stands_in_another(column: str, columns: Sequence[str]) -> bool:
-    """Whether a column is an interval's end or a number of groups, told with another column."""
+    """Whether a column is an interval's end or a number of groups, shown in another column."""
     if column == "n_groups":
         return "n" in columns
     number_column, _, end = column.rpartition("_")
@@ -160,7 +160,7 @@ def _stands_in_another(column: str, columns: Sequence[str]) -> bool:
 
 
 def _whole(values: pd.Series) -> pd.Series:
-    """Counts of which some are missing as whole numbers; any other column as it is."""
+    """Floats that are counts with some missing become whole numbers; other columns stay as is."""
     if not pd.api.types.is_float_dtype(values) or not values.abs().max() > 1:
         return values
     is_whole = (values.dropna() % 1).eq(0).all()
@@ -168,9 +168,10 @@ def _whole(values: pd.Series) -> pd.Series:
 
 
 def wide(frame: pd.DataFrame, wording: Wording, rows: str | list[str], across: str) -> pd.DataFrame:
-    """Rows of a table with `NUMBER` laid out by two columns, as texts like `in_words`.
+    """The numbers of a frame with the columns `NUMBER` as texts, laid out by `rows` and `across`.
 
-    n stands once where it can: in the head of a column, in a column of its own, else in each cell.
+    n is shown in the heads if it is the same within each column, in a column of its own if it is
+    the same within each row, and otherwise in every cell.
     """
     rows = [rows] if isinstance(rows, str) else rows
     keys = [*rows, across]
@@ -207,7 +208,7 @@ def wide(frame: pd.DataFrame, wording: Wording, rows: str | list[str], across: s
 
 @cache
 def _names(benchmark: str) -> dict[str, dict]:
-    """The names of all tables and those of a benchmark: `columns`, `values` by column."""
+    """Readable names, general and a benchmark's own: of `columns`, and of `values` by column."""
     path = PACKAGE / "benchmarks" / benchmark / "items" / "names.yaml"
     of_benchmark = {}
     if benchmark and path.is_file():
@@ -219,7 +220,7 @@ def _names(benchmark: str) -> dict[str, dict]:
 
 
 def head(column: str, wording: Wording = PLAIN) -> str:
-    """What a column is called: "n_groups" is "Templates" where intervals cluster on them."""
+    """The head of a column: "n_groups" becomes "Templates" if intervals cluster on templates."""
     title = _names(wording.name.lower())["columns"].get(column, column)
     if column in ("n_groups", "groups"):
         title = wording.groups
@@ -229,8 +230,9 @@ def head(column: str, wording: Wording = PLAIN) -> str:
 
 
 def name(value: str, column: str, wording: Wording = PLAIN) -> str:
-    """A name in words, "forward_belief/true_belief" part by part, by what is known of its column;
-    of any other column a text stays as it is.
+    """The readable name of a value, by the names listed for its column. Compound names such as
+    "forward_belief/true_belief" are translated part by part. In a column without listed names, the
+    value is returned unchanged.
     """
     values = _names(wording.name.lower())["values"]
     if column and column not in values:
@@ -247,7 +249,7 @@ def name(value: str, column: str, wording: Wording = PLAIN) -> str:
 
 
 def text(value: Any, column: str, wording: Wording = PLAIN) -> str:
-    """What a cell holds: a name in words, a number, yes or no, a list's members, or "–"."""
+    """The text of a cell: a readable name, a number, yes or no, a list's members, or "–"."""
     if isinstance(value, str):
         return name(value, column, wording) or ABSENT
     if not hasattr(value, "__len__"):
@@ -257,7 +259,7 @@ def text(value: Any, column: str, wording: Wording = PLAIN) -> str:
 
 
 def counted(n: Any, n_groups: Any, groups: str) -> str:
-    """n of a number and what it is from: "300 of 100 templates", "3 templates"."""
+    """The number of units and of their groups: "300 of 100 templates"; "3 templates" if equal."""
     if pd.isna(n) or pd.isna(n_groups) or n_groups == 0:
         return ABSENT if pd.isna(n) else f"{int(n):,}"
     of_groups = f"{int(n_groups):,} {singular(groups) if n_groups == 1 else groups}"
@@ -272,5 +274,5 @@ def count(n: int, nouns: str) -> str:
 
 
 def singular(nouns: str) -> str:
-    """The last word of "entity sets", "stories" as one of them."""
+    """The singular of nouns such as "entity sets" and "stories"."""
     return re.sub("ies$", "y", nouns) if nouns.endswith("ies") else nouns.removesuffix("s")
