@@ -1,4 +1,4 @@
-"""What `random` and `omniscient` get, which is a fact about the items: no model is asked.
+"""Scores the baselines `random` and `omniscient`, which depend on the items alone, not on a model.
 
 `random` guesses; `omniscient` answers as if everybody knew all that happened. Models are compared
 with both in every run.
@@ -32,8 +32,8 @@ async def evaluate_baselines(
 ) -> pd.DataFrame:
     """Write the responses, scores and metrics of the baselines `names`, and return the metrics.
 
-    A baseline that can answer by none of the methods has no files. scoring: options of the
-    benchmark's `score`; the others are those of an evaluation.
+    A baseline that can answer by none of the methods gets no files. scoring: options for the
+    benchmark's `score`. The other options are the same as in a model's evaluation.
     """
     plan = {"samples": samples, "orders": orders, "seed": draw_seed}
     requests = {"seed": sampling_seed, "replaced": prompts}
@@ -55,14 +55,17 @@ async def evaluate_baselines(
 
 
 async def _responses(
-    benchmark: Any,  # with `remind`, if a method reminds
+    benchmark: Any,  # has `remind` if one of its methods shows earlier answers
     items: pd.DataFrame,
     baseline: ModelSpec,
     methods: Sequence[str],
     plan: Mapping[str, Any],
     requests: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """The answers of one baseline: first without a reminder, then reminded of its own answers."""
+    """The responses of one baseline. Methods that show a model its earlier answers come last.
+
+    plan: options of `evaluation.plan`; requests: options of `evaluation.evaluate`.
+    """
 
     async def answers(items: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
         questions = evaluation.plan(benchmark, items, baseline, methods, **plan)

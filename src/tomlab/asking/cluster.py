@@ -1,6 +1,6 @@
-"""Score more answers than one process can: whole groups at a time, on a Dask cluster.
+"""Scores more answers than one process can hold: some whole groups at a time, on a Dask cluster.
 
-This needs the extra `dask`. docs/scale.md says how it is used and what it takes.
+This needs the extra `dask`. docs/scale.md explains its use and its cost.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from tomlab.errors import InputError
 from tomlab.records import tidy
 
-# Columns of scores that people read and no metric needs.
+# Columns of the scores table that serve readers only: no metric uses them.
 FOR_READERS = ("chosen", "words", "source", "judge", "rows_lost", "cells_dropped")
 
 
@@ -29,10 +29,11 @@ def score(
     groups: int = 500,
     options: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
-    """Score a file of answers, `groups` whole groups a task, into `folder`; the metrics table.
+    """Scores a Parquet file of responses and writes scores and metrics to `folder`.
 
-    client: a `distributed.Client`, whose workers see the Parquet files and `folder`; options: of
-    the benchmark's `score`. Errors: `InputError` for tables that do not fit and unknown items.
+    client: a `distributed.Client` whose workers can read both files and write to `folder`. groups:
+    how many groups one task scores. options: for the benchmark's `score`. Errors: `InputError` for
+    tables that do not fit their schema, and for answers to unknown items. Returns the metrics.
     """
     items = Path(items).resolve()
     responses = Path(responses).resolve()
@@ -45,7 +46,7 @@ def score(
     paths = [folder / "scores" / f"{number:06d}.parquet" for number in range(len(parts))]
 
     def score_part(names: Sequence[str], path: Path) -> int:
-        """Write the scores of answers to the items of some groups; how many answers these are."""
+        """Writes the scores of the answers to some groups' items; returns the number of answers."""
         path.unlink(missing_ok=True)
         items_of_part = tidy.read("items", items, filters=[(unit, "in", names)])
         is_of_part = [("item_id", "in", items_of_part["item_id"].tolist())]

@@ -1,4 +1,4 @@
-"""Putting a benchmark's items to a model: which items, which requests, one table of responses."""
+"""Asks a model about a benchmark's items: plans questions, makes requests, tabulates responses."""
 
 import json
 import random
@@ -20,21 +20,21 @@ from tomlab.paths import RESPONSE_STORE
 from tomlab.records.asked import as_shown, first_methods
 from tomlab.records.tidy import AS_ASKED, REVERSED, check
 
-# What a baseline says to the first of two calls.
+# What a baseline answers to the first of two calls.
 _NOTHING = dict.fromkeys(("gold", "omniscient", "random"), "A baseline does not reason.")
-MOST_QUESTIONS = 1_000_000  # of one benchmark to one model, which are held in memory
+MOST_QUESTIONS = 1_000_000  # for one benchmark and model, as they are all held in memory
 
 
 @dataclass(frozen=True)
 class Question:
     """One item put to a model by one method."""
 
-    item: Mapping  # as it is shown
+    item: Mapping  # with its options in the order shown
     method: str
     sample: int  # tells repeats apart
-    asked_as: str = AS_ASKED  # as in the responses table
-    prompts: Mapping[str, str] = field(default_factory=dict)  # another wording's files, by name
-    number: int = 0  # the sample in the tables, where no two ways of asking share one
+    asked_as: str = AS_ASKED  # see `asked_as` in `records.tidy`
+    prompts: Mapping[str, str] = field(default_factory=dict)  # files of another wording
+    number: int = 0  # `sample` in the tables; differs between ways of asking
 
 
 def plan(
@@ -48,14 +48,14 @@ def plan(
     orders: int = 1,
     wordings: Sequence[Path | str] = (),
 ) -> list[Question]:
-    """The questions a model is asked: by method, whole groups (of the benchmark's `UNIT`) only.
+    """The questions to ask a model, method by method, always about whole groups of `UNIT`.
 
-    A model's entry may limit the `groups` of a method, drawn by `seed`, a smaller number among
-    those of a larger one, and as `variants` those of them that are asked in other ways. A baseline
-    is left out of methods to which it knows no answer, and of a model that was asked elsewhere
-    there is what it answered. A method without any item is left out with a sentence that says so.
-    orders: with 2, questions with two options are also asked with these swapped. wordings: folders
-    for `prompts.wording`.
+    A model's entry may limit how many `groups` a method asks about (drawn by `seed`; a smaller draw
+    is part of a larger one), and in `variants` how many of those are also asked in other ways. A
+    baseline skips methods that it cannot answer; a model asked elsewhere gets the questions that
+    its log answers. A method without items is skipped with a printed line. samples: repeats of
+    each question. orders: 2 also asks two-option questions with swapped options. wordings: folders
+    for `prompts.wording`. Errors: `InputError` for unknown methods and too many questions.
     """
     groups = model.groups.get(benchmark.NAME, {})
     variants = model.variants.get(benchmark.NAME, {})
@@ -90,7 +90,7 @@ def plan(
 
 
 class _Way(NamedTuple):
-    """A way of asking, with the files of its prompts, and the groups that are asked so."""
+    """A way of asking, with the files of its prompts and the groups that are asked this way."""
 
     asked_as: str
     prompts: Mapping[str, str]
@@ -103,8 +103,10 @@ def _ways(
     orders: int,
     wordings: Sequence[tuple[str, Mapping[str, str]]],
 ) -> list[_Way]:
-    """The ways in which a method is asked, the usual one first. limits: the most groups that are
-    asked in each other way; wordings: of `prompts.wording`.
+    """The ways in which a method is asked, the protocol's own first.
+
+    limits: the most groups to ask in the other ways, one number or a number for each; order: the
+    groups as drawn; wordings: results of `prompts.wording`.
     """
     if not isinstance(limits, Mapping):
         limits = {REVERSED: limits, "wordings": limits}
@@ -120,7 +122,7 @@ def _ways(
 def _questions(
     benchmark: Benchmark, method: str, asked: Sequence[dict], ways: Sequence[_Way], samples: int
 ) -> Iterator[Question]:
-    """Each item in each way that changes what is asked, as often as there are samples."""
+    """Yields `samples` questions for each item and each way that changes what the item asks."""
     for item in asked:
         for rank, way in enumerate(ways):
             item_as_shown = as_shown(item, {"asked_as": way.asked_as})
@@ -136,7 +138,7 @@ def _questions(
 def _taken_questions(
     benchmark: Benchmark, model: TakenModel, method: str, asked: Sequence[dict]
 ) -> list[Question]:
-    """The questions to which a log of another harness holds answers."""
+    """The questions about `asked` items that a log of another harness answers by this method."""
     answers_by_item = defaultdict(list)
     for answer in taken.given(model, benchmark.NAME).query("method == @method").to_dict("records"):
         answers_by_item[answer["item_id"]].append(answer)
@@ -153,7 +155,7 @@ def _taken_questions(
 def _has_answers(
     benchmark: Benchmark, model: ModelSpec, method: str, asked: Sequence[Mapping]
 ) -> bool:
-    """Whether a model can be asked by a method; of a baseline that cannot, it is said."""
+    """Whether a model can be asked by a method; prints a line if a baseline cannot answer it."""
     if not likelihood.is_asked_so(model, method):
         return False
     if model.provider != "baseline" or not asked:
@@ -165,8 +167,9 @@ def _has_answers(
 
 
 def _with_items(benchmark: Benchmark, items: pd.DataFrame, methods: Sequence[str]) -> Sequence[str]:
-    """The methods that some item fits; of every other one it is said why it is left out. Errors:
-    `InputError` where no method is left.
+    """The methods that can ask about some item; prints why each other method is left out.
+
+    Errors: `InputError` if no method is left.
     """
     if items.empty:
         return methods
@@ -187,25 +190,30 @@ def _with_items(benchmark: Benchmark, items: pd.DataFrame, methods: Sequence[str
 
 
 def _changes(benchmark: Benchmark, question: Question) -> bool:
-    """Whether another way asks anything else of an item; one with `tried` has orders of its own."""
+    """Whether the question's way of asking changes what its item asks.
+
+    Items with `tried` are never swapped, as they have orders of their own.
+    """
     item = question.item
     method = question.method
-    if likelihood.is_weighed(method):  # no options are shown, in an order or otherwise
+    if likelihood.is_weighed(method):  # no options are shown; wordings are not varied
         return False
     if question.asked_as == REVERSED:
         return len(item["choices"]) == 2 and "tried" not in item
-    # A second call's item has a reasoning only once it is asked.
+    # The item of a second call gets its reasoning only after the first call.
     item = {"reasoning": "", **item}
     usual_messages = benchmark.messages(item, method)
     return benchmark.messages(item, method, question.prompts) != usual_messages
 
 
 def drawn(items: pd.DataFrame, unit: str, strata: Sequence[str], seed: int) -> list[str]:
-    """All groups in the order in which they are drawn: by `seed`, levels of each stratum in turn,
-    so that the first n are of as many levels of the first stratum as can be, then of the second.
+    """All groups in an order drawn by `seed`, in which the levels of each stratum take turns.
+
+    So the first n groups cover as many levels as possible of the first stratum, then of the second.
+    unit: the column of groups; strata: the columns of levels.
     """
     groups = sorted(items[unit].unique())
-    # A draw for each, so that leaving some out does not change the order of the others.
+    # Each group has its own draw, so that leaving some out keeps the order of the others.
     groups.sort(key=lambda name: random.Random(f"{seed}/{name}").random())
     if not strata:
         return groups
@@ -228,9 +236,11 @@ def requested(
     replaced: Mapping[str, str] | None = None,
     max_tokens: Mapping[str, int | None] | None = None,
 ) -> list[Request]:
-    """The requests of `evaluate`, in the order of the questions. seed: sent to engines, and what
-    `random` guesses by; a sampled model gets another for each question. max_tokens: limits of
-    answers by method, None for none, after a model's own.
+    """The requests that ask the questions, in the same order.
+
+    seed: sent to engines, and the seed of `random`'s guesses; a model that samples gets another
+    seed for each question. replaced: as for `prompts.load`. max_tokens: the limit of answers for
+    each method (None: no limit); the limits in the model's entry come first.
     """
     limits = {**(max_tokens or {}), **model.answer_tokens.get(benchmark.NAME, {})}
     refuse(strange_methods(benchmark, {"max_tokens": limits}), f"{benchmark.NAME}, {model.name}")
@@ -242,7 +252,7 @@ def requested(
         reference = _NOTHING
         if model.provider == "baseline" and question.method not in first_calls:
             guess = seed
-            if question.asked_as != AS_ASKED:  # who guesses guesses anew
+            if question.asked_as != AS_ASKED:  # the baseline `random` guesses anew
                 guess = random.Random(f"{seed}/{question.asked_as}").getrandbits(32)
             reference = benchmark.reference(question.item, question.method, guess)
         question_seed = seed
@@ -263,7 +273,7 @@ def _request(
     reference: Mapping[str, str],
     replaced: Mapping[str, str],
 ) -> Request:
-    """What is sent to ask a question, see `requested`. reference: what baselines say."""
+    """The request that asks one question, see `requested`. reference: each baseline's answer."""
     item = question.item
     method = question.method
     files = {**replaced, **question.prompts}
@@ -298,11 +308,11 @@ async def evaluate(
     store: Path | str = RESPONSE_STORE,
     **options: Any,
 ) -> pd.DataFrame:
-    """Ask all questions; one row each in the responses table, and one for each first call.
+    """Ask all questions; the responses table has a row for each question and each first call.
 
-    In the order of asking: single and first calls, second calls, those that lost their first call.
-    options: of `requested`. Errors: those of `models.ask`, and `InputError` when more than
-    `limits.max_error_share` failed; what a content filter took away is no failure.
+    Order of rows: single calls, first calls, second calls, questions whose first call failed.
+    options: of `requested`. Errors: those of `models.ask`, and `InputError` if there is no question
+    or a larger share than `limits.max_error_share` failed (content filters cause no failure).
     """
     where = f"{benchmark.NAME}, {model.name}"
     limits = limits or Limits()
@@ -312,7 +322,7 @@ async def evaluate(
         return check(_taken_answers(benchmark, questions, model), "responses", where)
 
     async def answers_to(questions: Sequence[Question]) -> pd.DataFrame:
-        """The answers to one call of each question."""
+        """The responses table of one call of each question."""
         requests = requested(benchmark, questions, model, **options)
         responses = await ask(requests, model, store=store, limits=limits)
         _demand_few_errors(responses, limits, where)
@@ -341,14 +351,14 @@ async def evaluate(
 def _taken_answers(
     benchmark: Benchmark, questions: Sequence[Question], model: TakenModel
 ) -> pd.DataFrame:
-    """The answers to questions in a log of another harness."""
+    """The responses to these questions, from a log of another harness."""
     keys = [(question.item["item_id"], question.method, question.number) for question in questions]
     answers = taken.given(model, benchmark.NAME).set_index(["item_id", "method", "sample"])
     return answers.loc[keys].reset_index()
 
 
 def _demand_few_errors(responses: Sequence[Response], limits: Limits, where: str) -> None:
-    """Errors: `InputError` when a larger share failed than `limits` allow."""
+    """Errors: `InputError` if a larger share of responses failed than `limits` allow."""
     errors = []
     for response in responses:
         if response.error is not None and not response.filtered:
@@ -409,7 +419,7 @@ def _answer_table(
 def _prompt_columns(
     benchmark: Benchmark, question: Question, replaced: Mapping[str, str]
 ) -> dict[str, str]:
-    """The hash of a question's prompt files, 12 hex digits, and whose wording they are."""
+    """The columns `prompt_hash` (12 hex digits) and `prompt_wording` of a question's prompts."""
     names = benchmark.METHODS[question.method].prompts
     files = {**replaced, **question.prompts}
     text = "\0".join(prompts.load(name, files) for name in names)
@@ -423,8 +433,10 @@ def _prompt_columns(
 def second_calls(
     benchmark: Any, questions: Sequence[Question], first: pd.DataFrame
 ) -> tuple[list[Question], pd.DataFrame]:
-    """The questions that ask for the answer, each item with the `reasoning` of its first call, and
-    responses with an error for those whose first call failed. first: responses to the first calls.
+    """The questions ready for their second call, and response rows for those that are not.
+
+    Each ready item has the `reasoning` of its first call; each other row has the error of its
+    first call. first: the responses table with the first calls.
     """
     first_answers = {}
     for answer in first.to_dict("records"):
@@ -444,7 +456,9 @@ def second_calls(
 
 
 def usage(responses: pd.DataFrame, model: ModelSpec) -> pd.DataFrame:
-    """Answers, tokens and list price by method: what it costs to ask all this once."""
+    """What the responses cost: a row for each method with the columns answers, failed,
+    prompt_tokens, completion_tokens and, if the model has a price, list_price_usd.
+    """
     table = responses.groupby("method", sort=False).agg(
         answers=("item_id", "size"),
         failed=("error", "count"),

@@ -1,7 +1,7 @@
-"""Asking by likelihood: each option as a continuation of a prompt that shows none of them.
+"""Asks by likelihood: weighs each option as a continuation of a prompt that shows no options.
 
-So the place of an option can't matter. A method's name ends with `likelihood` if it asks so, of the
-models whose entry says so (`ask_by`); its series is one of its own.
+So the position of an option cannot matter. Methods whose names end with `likelihood` ask this way,
+and only models whose entry allows it (`ask_by`). Their results are kept apart from generated ones.
 """
 
 import json
@@ -22,12 +22,12 @@ def is_weighed(method: str) -> bool:
 
 
 def generated(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of scores, responses or metrics whose answers were generated."""
+    """The rows of scores, responses or metrics whose method does not ask for likelihoods."""
     return table[~table["method"].map(is_weighed).astype(bool)].reset_index(drop=True)
 
 
 def is_asked_so(model: ModelSpec, method: str) -> bool:
-    """Whether a model is asked in the way of a method."""
+    """Whether the model's `ask_by` includes the method's way: likelihood or generation."""
     way = LIKELIHOOD if is_weighed(method) else GENERATION
     return way in getattr(model, "ask_by", (GENERATION,))
 
@@ -36,7 +36,10 @@ Weighed = tuple[tuple[str, tuple[str, ...]], ...]  # prompts with their continua
 
 
 def weighed(benchmark: Any, item: Mapping, replaced: Mapping[str, str] | None) -> Weighed:
-    """An item's prompts with their continuations: options, "yes" and "no", or its benchmark's."""
+    """Pairs of a prompt and its continuations for one item, from the benchmark's own `weighed`.
+
+    Without one: a single prompt, continued by the item's options or by "yes" and "no".
+    """
     if hasattr(benchmark, "weighed"):
         parts = benchmark.weighed(item, replaced)
     else:
@@ -53,9 +56,10 @@ def weighed(benchmark: Any, item: Mapping, replaced: Mapping[str, str] | None) -
 
 
 def likeliest(weighed: Weighed, reply: str) -> list[str]:
-    """The likeliest option of each prompt by its mean over characters, as `acc_norm` of the LM
-    Evaluation Harness has it: the space before an option is weighed with it and is no part of its
-    length. reply: the text of the reply to a request.
+    """The option of each prompt with the highest log-likelihood per character.
+
+    As in `acc_norm` of the LM Evaluation Harness, the space before an option counts for its
+    log-likelihood and not for its length. reply: the JSON text of the reply to a request.
     """
     picks = []
     for (_, continuations), weights in zip(weighed, json.loads(reply), strict=True):
@@ -68,7 +72,7 @@ def likeliest(weighed: Weighed, reply: str) -> list[str]:
 
 
 def said(benchmark: Any, item: Mapping, method: str, weighed: Weighed, reply: str) -> str:
-    """An answer as a model would give it that chose what is likeliest, for the scorers."""
+    """The likeliest options in the words in which a model would answer, so that scorers read it."""
     picks = likeliest(weighed, reply)
     answer = benchmark.labelled(item, picks) if hasattr(benchmark, "labelled") else picks[0]
     return in_words_of_a_model(benchmark, item, answer, method)

@@ -1,7 +1,7 @@
-"""Which prompts are word for word as a paper or a release prints them, told by a hash of the text.
+"""Tells by a hash whether a prompt is word for word as a paper or a release prints it.
 
-The printed texts are not ours to copy, so `data/published/prompts.csv` holds their SHA-256 alone,
-after `normalised`. `python -m tomlab.asking.printed FILE` prints the hash of a text of yours;
+We may not copy the printed texts, so `data/published/prompts.csv` holds only the SHA-256 of each
+text after `normalised`. `python -m tomlab.asking.printed FILE` prints the hash of your own file.
 docs/prompts.md says where each prompt is printed and how to use it.
 """
 
@@ -29,7 +29,7 @@ _FORM = pa.DataFrameSchema(
         "benchmark": files.text(),
         "version": files.one_of(VERSIONS),
         "place": files.text(),  # where it is printed: a section, a figure, a file of a release
-        # Our placeholders in the order in which they stand in the text; "" where it has none.
+        # The names of our placeholders, in the order of the printed text; "" if it has none.
         "placeholders": pa.Column(str),
         "sha256": pa.Column(str, pa.Check.str_matches("^[0-9a-f]{64}$")),
     },
@@ -37,18 +37,19 @@ _FORM = pa.DataFrameSchema(
     strict=True,
 )
 _STRAIGHT = str.maketrans(dict.fromkeys("‘’‚‛´ʼ′", "'") | dict.fromkeys("“”„‟″", '"') | {"‐": "-"})
-# Marks of Markdown, and characters that are not seen. A low line within a name is no mark.
+# Marks of Markdown, and invisible characters. An underscore within a word is no mark.
 _MARKS = re.compile(r"[*`#\\\u00ad\u200b-\u200f\u2060\ufeff]|(?<!\w)_+|_+(?!\w)")
 # A line break that a paper prints as the two characters \n.
 _PRINTED_BREAK = re.compile(r"\\n(?![a-z])")
-# What opens an item of a list or a quotation, if it stands alone.
+# A word of these characters alone opens an item of a list, or a quotation.
 _BULLETS = re.compile(r"[-•>]+")
 _PLACEHOLDER = re.compile(r"\{([\w\s]+)\}")
 
 
 def confirmed(name: str, text: str) -> str:
-    """Where `text` is printed word for word as prompt `name`, such as "paper, Fig. 9"; "" if it is
-    not. A text with our placeholders must have them in the order of the printed one.
+    """Where prompt `name` is printed word for word as `text`, such as "paper, Fig. 9", or "".
+
+    If `text` has our placeholders, they must stand in the order of the printed text.
     """
     rows = published()
     rows = rows[(rows["name"] == name) & (rows["sha256"] == fingerprint(text))]
@@ -58,13 +59,15 @@ def confirmed(name: str, text: str) -> str:
 
 
 def places(rows: pd.DataFrame) -> str:
-    """Where rows of the table are printed, such as "paper, Fig. 4; preprint, Fig. 4"."""
+    """The places in some rows of `published`, such as "paper, Fig. 4; preprint, Fig. 4"."""
     return "; ".join(rows["version"] + ", " + rows["place"])
 
 
 def _has_exchanged(names: list[str], row: Mapping[str, str]) -> bool:
-    """Whether a placeholder of ours stands where `row` has another of ours. Errors: `InputError` if
-    the row names more or fewer than its text has.
+    """Whether a placeholder of ours stands where the printed text has another one of ours.
+
+    names: placeholders of the text; row: of `published`, with the text's hash. Errors: `InputError`
+    if `row` names more or fewer placeholders than the text has.
     """
     expected = row["placeholders"].split()
     if len(names) != len(expected):
@@ -82,14 +85,14 @@ def fingerprint(text: str) -> str:
 
 
 def normalised(text: str) -> str:
-    """A text without what differs between a page, a web page and a file that hold the same words.
+    """A text without what may differ when a page, a web page and a file print the same words.
 
     NFKC; straight quotes and hyphens; no marks of Markdown (emphasis, code, headings, bullets,
     backslashes) and no invisible characters; a single space between words, also for line breaks;
     placeholders in braces numbered by their place: {1}, {2}, …
     """
     parts = _PLACEHOLDER.split(_plain(text))
-    # Texts and names of placeholders stand in turn.
+    # `parts` alternates between text and the name of a placeholder.
     numbered = [parts[0]]
     for number, following in enumerate(parts[2::2], start=1):
         numbered.append(f"{{{number}}}{following}")
@@ -97,12 +100,12 @@ def normalised(text: str) -> str:
 
 
 def placeholders(text: str) -> list[str]:
-    """The names in braces in a text, in their order."""
+    """The names that stand in braces in a text, in the order of the text."""
     return [name.strip() for name in _PLACEHOLDER.findall(_plain(text))]
 
 
 def _plain(text: str) -> str:
-    """`normalised`, with the placeholders as they are."""
+    """The text as in `normalised`, except that placeholders keep their names."""
     text = _PRINTED_BREAK.sub("\n", text)
     text = unicodedata.normalize("NFKC", text.translate(_STRAIGHT)).translate(_STRAIGHT)
     text = unicodedata.normalize("NFC", _MARKS.sub("", text))
@@ -110,12 +113,15 @@ def _plain(text: str) -> str:
 
 
 def is_there() -> bool:
-    """Whether the file of hashes is there: one who has installed the package alone has none."""
+    """Whether the file of hashes exists: installing the package alone does not bring it."""
     return PROMPTS.is_file()
 
 
 def published() -> pd.DataFrame:
-    """The printed prompts, a row each. Errors: `InputError` for a missing or wrong file."""
+    """A table with a row for each printed prompt, with the columns of `_FORM`.
+
+    Errors: `InputError` for a missing or wrong file.
+    """
     if not is_there():
         raise InputError(f"{PROMPTS} is missing: `make data` pulls the hashes of printed prompts")
     return _read(PROMPTS)
@@ -127,7 +133,10 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def main(paths: list[str]) -> int:
-    """Print of each file its hash and placeholders, and where it is printed; 1 for a wrong file."""
+    """Prints the hash, the placeholders and the printed places of each file.
+
+    Returns the exit code: 1 if a file cannot be read, else 0.
+    """
     try:
         for path in paths:
             text = files.read_text(path)

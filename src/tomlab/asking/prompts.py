@@ -15,11 +15,11 @@ from tomlab.paths import PACKAGE, from_root
 from tomlab.records.files import read_text
 
 _FIELD = re.compile(r"\{(\w+)\}")
-# Whose words a prompt has, as pages and the column `prompt_wording` of responses say it.
+# Where a prompt's wording comes from: values of the column `prompt_wording`, also shown on pages.
 AS_PRINTED = "as printed, confirmed"
 OURS = "our wording"
-OTHER = "other wording"  # of a file in the place of ours
-NOT_COMPARED = "not compared with the printed one"  # as the file of hashes is missing
+OTHER = "other wording"  # a user's file replaces our prompt
+NOT_COMPARED = "not compared with the printed one"  # because the file of hashes is missing
 SAID = {
     AS_PRINTED: "word for word as printed, confirmed by a hash",
     OURS: "in our wording",
@@ -31,10 +31,10 @@ SAID = {
 def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
     """The text of prompt `name` (such as "bigtom/0-shot"), without the final newline.
 
-    replaced: paths of a user's own files by prompt name, relative to the repository's root; each
-    needs the fields of ours, such as `{story}`, and no others. Those that `fields.yaml` beside the
-    prompt names it may leave out, and a text that is confirmed to be the printed one those that
-    the printed one lacks.
+    replaced: paths of a user's own files by prompt name, relative to the repository's root. Each
+    file needs the fields of our prompt, such as `{story}`, and no others. It may leave out those
+    named in `fields.yaml` beside our prompt; a text confirmed as printed may leave out any.
+    Errors: `InputError` for an unknown prompt, and for a file that does not fit.
     """
     files = replaced or {}
     for used_name in (*files, name):
@@ -45,10 +45,10 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
     if name not in files:
         return _ours()[name]
     path = Path(files[name])
-    if not path.is_absolute():  # a plan asks for it thousands of times
+    if not path.is_absolute():  # checked first, as a plan calls this thousands of times
         path = from_root(path)
     version = None
-    with suppress(OSError):  # `_users_own` tells what is wrong
+    with suppress(OSError):  # `_users_own` reports what is wrong
         status = path.stat()
         version = (status.st_mtime_ns, status.st_size)
     return _users_own(name, path, version)
@@ -56,7 +56,7 @@ def load(name: str, replaced: Mapping[str, str] | None = None) -> str:
 
 @cache
 def _users_own(name: str, path: Path, _: tuple[int, int] | None) -> str:
-    """A user's own text for a prompt of ours, read once for each time at which it was written."""
+    """A user's text for a prompt of ours. The cache reads it again if its time or size changes."""
     try:
         text = read_text(path).rstrip("\n")
     except InputError as error:
@@ -81,10 +81,10 @@ def _in_braces(fields: set[str]) -> list[str]:
 
 
 def origins(names: Iterable[str], replaced: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """Whose words prompts have, a row for each name. replaced: as for `load`.
+    """Where the wording of each prompt comes from, one row for each name. replaced: as for `load`.
 
-    `prompt`; `prompt_wording`, one of the above; `printed_in`, where a paper or a release prints
-    this text or, if the wording is another, the prompt that it stands for.
+    Columns: `prompt`; `prompt_wording`, a key of `SAID`; `printed_in`, where a paper or a release
+    prints this text or, if this text differs, the prompt that it replaces.
     """
     rows = []
     for name in dict.fromkeys(names):
@@ -94,7 +94,7 @@ def origins(names: Iterable[str], replaced: Mapping[str, str] | None = None) -> 
 
 
 def _wording_of(name: str, text: str) -> tuple[str, str]:
-    """Whose words the text of a prompt has, and where the prompt is printed."""
+    """Where the wording of a prompt's text comes from, and where the prompt is printed."""
     if not printed.is_there():
         return NOT_COMPARED, f"{printed.PROMPTS} is missing"
     if places := printed.confirmed(name, text):
@@ -106,7 +106,7 @@ def _wording_of(name: str, text: str) -> tuple[str, str]:
 
 
 def in_words(origins: pd.DataFrame) -> str:
-    """How many of the prompts of `origins` are as printed, and how many in other words."""
+    """A sentence that counts the prompts of `origins` by where their wording comes from."""
     counts = origins["prompt_wording"].value_counts()
     if len(origins) == 1:
         return f"This prompt is {SAID[counts.index[0]]}."
@@ -115,8 +115,10 @@ def in_words(origins: pd.DataFrame) -> str:
 
 
 def wording(folder: Path | str) -> tuple[str, dict[str, str]]:
-    """The name of another wording of prompts, and its files, `<name>/<benchmark>/<prompt>.txt`, by
-    prompt name. folder: of the benchmark. Errors: `InputError` for no file or a wrong one.
+    """The name of another wording, and the paths of its files by prompt name.
+
+    folder: `<name>/<benchmark>`, which holds files `<prompt>.txt`. Errors: `InputError` if there is
+    no file, or if one does not fit.
     """
     path = from_root(folder)
     files = {}
@@ -142,7 +144,7 @@ def _ours() -> dict[str, str]:
 
 @cache
 def _files() -> dict[str, Path]:
-    """Our prompt files by name: whose they are, then the file, such as bigtom/instruction."""
+    """Our prompt files by name: the owning package, then the file, such as bigtom/instruction."""
     files = {}
     for folder in ("benchmarks/*", "asking/*", "judging", "fresh"):
         for path in PACKAGE.glob(f"{folder}/prompts/*.txt"):
@@ -153,7 +155,7 @@ def _files() -> dict[str, Path]:
 
 @cache
 def _may_lack(name: str) -> set[str]:
-    """The fields of a prompt of ours that a user's own may leave out."""
+    """The fields of our prompt `name` that a user's own text may leave out."""
     prompt = _files()[name]
     fields = prompt.with_name("fields.yaml")
     if not fields.is_file():
@@ -167,5 +169,5 @@ def filled(name: str, replaced: Mapping[str, str] | None = None, /, **fields: st
 
 
 def fill(text: str, fields: Mapping[str, str]) -> str:
-    """`text` with fields replaced, all in one pass: braces in what is filled in are text."""
+    """`text` with each `{field}` replaced by its value, in one pass: braces in values stay text."""
     return _FIELD.sub(lambda hit: fields.get(hit[1], hit[0]), text)

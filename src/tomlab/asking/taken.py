@@ -1,4 +1,4 @@
-"""Answers that were asked elsewhere, matched to the items that they answer: see docs/logs.md."""
+"""Matches answers from other harnesses' logs to the items that they answer: see docs/logs.md."""
 
 import json
 import re
@@ -18,20 +18,20 @@ from tomlab.paths import user_path
 from tomlab.records import logs
 from tomlab.records.tidy import AS_ASKED, REVERSED, check, read
 
-# What tells one answer of a log from another.
+# The columns that together identify one answer of a log.
 ANSWER = ["item_id", "model", "method", "log_sample", "options_shown"]
-_SLOW = 2.0  # seconds after which a bar tells how far a log is read
-_OPTION = re.compile(r"(?m)^[^\w\n]*([A-Da-d])[).:\]]+[^\S\n]*(.+)$")  # as prompts list it
+_SLOW = 2.0  # seconds of reading after which a progress bar appears
+_OPTION = re.compile(r"(?m)^[^\w\n]*([A-Da-d])[).:\]]+[^\S\n]*(.+)$")  # as prompts list options
 _json = partial(json.dumps, ensure_ascii=False)
 
 
 class Unreadable(str):
-    """A line about a row of a log without an answer, where other lines are about items."""
+    """A message about a log row without an answer; other messages concern rows that fit no item."""
 
     __slots__ = ()
 
 
-# The columns of docs/logs.md in the table of responses.
+# The columns that docs/logs.md describes for the responses table.
 _COLUMNS = [
     "item_id",
     "model",
@@ -54,7 +54,7 @@ _COLUMNS = [
 
 
 def given(model: TakenModel, benchmark: str) -> pd.DataFrame:
-    """The answers that were taken for a model. Errors: `InputError` where there are none."""
+    """The responses taken from a log for a model. Errors: `InputError` if there are none."""
     responses = read("responses", user_path(f"{model.folder}/{benchmark}.parquet"))
     return responses.assign(model=model.name)
 
@@ -62,11 +62,11 @@ def given(model: TakenModel, benchmark: str) -> pd.DataFrame:
 def matched(
     benchmark: Benchmark, items: pd.DataFrame, path: Path, model: str, method: str
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The answers of a log as responses with the columns of docs/logs.md, and a line for each row
-    that is left out: `Unreadable` where it has no answer, else why it fits no item.
+    """A log's answers as responses (columns: docs/logs.md), and a message for each row left out.
 
-    model: which of several, or its name where the log has none; method: where the log has none.
-    Errors: `InputError` for what is no log, several models and methods that the benchmark lacks.
+    A message is `Unreadable` if the row has no answer; else it says why the row fits no item.
+    model: which of the log's models, or a name if the log has none; method: used for rows that name
+    none. Errors: `InputError` for a file that is no log, for several models, for unknown methods.
     """
     log = logs.read(path)
     candidates = _Candidates(benchmark, items, path)
@@ -90,7 +90,7 @@ def matched(
 
 
 class _Candidates:
-    """The items that an answer may belong to, by what a log can know them by."""
+    """A benchmark's items, to be found by id, by story and question, or by prompt."""
 
     def __init__(self, benchmark: Benchmark, items: pd.DataFrame, path: Path):
         self.benchmark = benchmark
@@ -102,16 +102,16 @@ class _Candidates:
             self.by_id[item["item_id"]].append(item)
             self.by_question[_plain(item["story"]), _plain(item["question"])].append(item)
         self.by_prompt: dict[str, dict] = {}
-        self.counts: Counter[tuple] = Counter()  # how often the items of one question were answered
+        self.counts: Counter[tuple] = Counter()  # answers so far to each question
 
     def match(self, entry: logs.Entry, method: str) -> tuple[dict, list[str], str]:
-        """The item of an answer with its options as they were shown, or why there is none."""
+        """The item of an answer, its options in the order shown, and "" or why none fits."""
         matches = self.of(entry, method)
         if not matches:
             return {}, [], "no item has its id, its story and question, or its prompt"
         if not _have_one_answer(matches):
             return {}, [], "several items match, and their right answers differ"
-        # BigToM's backward controls are one question twice: its answers are theirs in turn.
+        # BigToM's backward controls ask one question twice, so two items match: they take turns.
         question = (matches[0]["item_id"], entry.model, method, entry.sample)
         item = matches[self.counts[question] % len(matches)]
         self.counts[question] += 1
@@ -122,8 +122,9 @@ class _Candidates:
         return item, options, ""
 
     def of(self, entry: logs.Entry, method: str) -> list[dict]:
-        """The items with the id, else the story and question, else the prompt of an answer. An id
-        may be that of another version of an item: none counts where the log has another story.
+        """The items with the answer's id, else with its story and question, else with its prompt.
+
+        Items whose story the log does not contain are dropped: an id may be of another version.
         """
         by_prompt = self._items_by_prompt(method)
         matches = self.by_id.get(entry.item_id, [])
@@ -137,8 +138,9 @@ class _Candidates:
         return [item for item in matches if _tells_story(text, item)]
 
     def _items_by_prompt(self, method: str) -> dict:
-        """The items by what a method that makes one call sends. Errors: `InputError` for a method
-        that the benchmark does not have.
+        """The items by the prompt that the method sends; empty for two calls and likelihood.
+
+        Errors: `InputError` if the method is missing or unknown to the benchmark.
         """
         if method in self.by_prompt:
             return self.by_prompt[method]
@@ -149,7 +151,7 @@ class _Candidates:
         items_by_prompt = self.by_prompt[method] = defaultdict(list)
         how = self.benchmark.METHODS[method]
         has_two_calls = getattr(how, "first", None) or getattr(how, "reminder", False)
-        # A prompt by which options are weighed shows none of them to know an item by.
+        # Prompts of likelihood methods show no options, so they cannot identify an item.
         if not has_two_calls and not is_weighed(method):
             for item in self.benchmark.asked(self.items, method).to_dict("records"):
                 prompt = self.benchmark.messages(item, method)[-1]["content"]
@@ -162,7 +164,7 @@ def _have_one_answer(items: list[dict]) -> bool:
 
 
 def _tells_story(text: str, item: dict) -> bool:
-    """Whether a text of a log has an item's story; a prompt has one of the two."""
+    """Whether a text of a log contains the item's `story` or its `full_story`."""
     plain = _plain(text)
     return any(name in item and _plain(item[name]) in plain for name in ("story", "full_story"))
 
@@ -170,7 +172,7 @@ def _tells_story(text: str, item: dict) -> bool:
 def _responses(
     entry: logs.Entry, item: dict, options: list[str], model: str, method: str, path: Path
 ) -> list[dict]:
-    """An answer and its repeats; a failed request and a verdict alone have no text."""
+    """A response row for each repeat of an answer; one without text if there is no answer."""
     options_shown = ""
     if options and options != [*item["choices"]]:
         options_shown = _json(options)
@@ -183,7 +185,7 @@ def _responses(
             "method": method,
             "sample": sample,
             "response": text,
-            "verdict": None if entry.answer else entry.verdict,  # on an answer, ours counts
+            "verdict": None if entry.answer else entry.verdict,  # we score answers ourselves
             "finish_reason": entry.finish_reason,
             "error": entry.error,
             "prompt_tokens": entry.prompt_tokens,
@@ -201,7 +203,10 @@ def _responses(
 
 
 def _of_one_model(responses: pd.DataFrame, path: Path, model: str) -> pd.DataFrame:
-    """The responses of the model that was named, where a log has several."""
+    """The responses that name `model` or no model in the log; all responses if there are none.
+
+    Errors: `InputError` if what remains has several models or one without a name.
+    """
     if model:
         is_named = responses["log_model"].isin(["", model])
         if is_named.any():
@@ -213,7 +218,7 @@ def _of_one_model(responses: pd.DataFrame, path: Path, model: str) -> pd.DataFra
 
 
 def without_superseded(responses: pd.DataFrame) -> pd.DataFrame:
-    """Responses without the failed requests that were asked again later, or answered anywhere."""
+    """Drops failed requests that were repeated later in the table, or answered anywhere in it."""
     has_failed = responses["error"].map(has_error)
     if not has_failed.any():
         return responses
@@ -224,8 +229,10 @@ def without_superseded(responses: pd.DataFrame) -> pd.DataFrame:
 
 
 def numbered(table: pd.DataFrame) -> pd.DataFrame:
-    """Answers with a number each, by item and model. Of an item that was shown with its two options
-    in both orders, those in the other order than ours are `REVERSED`, with numbers behind the rest.
+    """Numbers the answers to each question (item, model and method) in the column `sample`.
+
+    If a question was asked with its two options in both orders, answers in the order that is not
+    ours get `asked_as` = `REVERSED` and the last numbers.
     """
     question = ["item_id", "model", "method"]
     is_other_order = table["options_shown"].map(_count_of_options) == 2
@@ -243,7 +250,7 @@ def _count_of_options(shown: str) -> int:
 
 
 def scores(items: pd.DataFrame, taken: pd.DataFrame) -> pd.DataFrame:
-    """The scores table of verdicts by others: the column `harness` says in what kind of file."""
+    """The scores table of verdicts that logs give; `harness` says which kind of log gave each."""
     table = taken.assign(
         outcome=taken["verdict"].map({True: "correct", False: "wrong"}),
         score=taken["verdict"].astype(float),
@@ -257,13 +264,13 @@ def scores(items: pd.DataFrame, taken: pd.DataFrame) -> pd.DataFrame:
 
 @lru_cache(maxsize=50_000)
 def _plain(text: str) -> str:
-    """A text in which white space does not matter."""
+    """The text with single spaces in place of all white space."""
     return " ".join(text.split())
 
 
 @lru_cache(maxsize=50_000)
 def _without_options(prompt: str) -> tuple[str, ...]:
-    """A prompt without its options, and these in no order."""
+    """A prompt without its options, followed by the options in sorted order."""
     options = sorted(_plain(option) for _, option in _OPTION.findall(prompt))
     return _plain(_OPTION.sub("", prompt)), *options
 
@@ -275,8 +282,9 @@ def _last(entry: logs.Entry) -> str:
 
 @lru_cache(maxsize=50_000)
 def _order(prompt: str, listed: tuple[str, ...], choices: tuple[str, ...]) -> list[str]:
-    """An item's options in the order shown: as the prompt lists them, else as the log does; none
-    where neither does.
+    """An item's options in the order shown: that of the prompt, else that of the log's list.
+
+    Empty if neither lists exactly these options.
     """
     text_of = {_plain(option): option for option in choices}
     in_prompt = []

@@ -1,4 +1,4 @@
-"""How the rows of items and responses were put to a model."""
+"""How a question was put to a model: which options it showed, in which order, in which call."""
 
 import json
 from collections.abc import Mapping
@@ -10,15 +10,15 @@ YES_NO = ("yes", "no")
 
 
 def options_of(item: Mapping) -> tuple[str, ...]:
-    """The options of a question, shown or understood as "yes" and "no"; none if it is open."""
+    """The options of a question: its `choices`, else "yes" and "no"; () for an open question."""
     if len(item["choices"]):
         return tuple(item["choices"])
     return YES_NO if item["answer"] in YES_NO else ()
 
 
 def as_shown(item: dict, response: Mapping) -> dict:
-    """An item with its options in the order in which they were shown for a response."""
-    options_shown = response.get("options_shown")  # of `asking.taken`
+    """The item, with `choices` in the order that the model saw when it gave this response."""
+    options_shown = response.get("options_shown")  # only in answers from `asking.taken`
     if isinstance(options_shown, str) and options_shown:
         return item | {"choices": json.loads(options_shown)}
     if response.get("asked_as") == REVERSED:
@@ -27,5 +27,5 @@ def as_shown(item: dict, response: Mapping) -> dict:
 
 
 def first_methods(methods: Mapping[str, Any]) -> set[str]:
-    """The methods that are the first call of others, as METHODS tell."""
+    """The names of the methods that serve as the first call of another method in `methods`."""
     return {method.first for method in methods.values() if getattr(method, "first", None)}

@@ -1,7 +1,7 @@
-"""What a paper says it found, each sentence as a test: `data/published/<benchmark>/claims.yaml`.
+"""Reads each paper's claims, each with a test, from `data/published/<benchmark>/claims.yaml`.
 
-A number has the address that it has in a run's metrics: method, metric, condition, as in "0-shot
-accuracy forward_belief/true_belief/1", of each model unless one stands before, "gpt-4: 0-shot …".
+A claim addresses a number as a run's metrics do, by method, metric and condition: "0-shot accuracy
+forward_belief/true_belief/1". This means every model; "gpt-4: 0-shot …" means one model.
 """
 
 import re
@@ -17,13 +17,13 @@ from tomlab.params import Section, checked
 from tomlab.paths import PUBLISHED
 from tomlab.records import files
 
-PEOPLE = "Human"  # among the models of a table; "all models" does not mean people
+PEOPLE = "Human"  # a row beside the models in a table; "all models" excludes it
 _ADDRESS = re.compile(r"(?:(.+?): )?(\S+) (\S+) (.+)")
 _Text = Annotated[str, Field(min_length=1)]
 
 
 def read(benchmark: str, folder: Path = PUBLISHED) -> "Registry":
-    """A benchmark's claims. Errors: `InputError` with file, claim and field."""
+    """A benchmark's claims. Errors: `InputError` names the file, the claim and the field."""
     path = Path(folder) / benchmark / "claims.yaml"
     content = params.parsed(files.read_text(path), path)
     if isinstance(content, dict) and isinstance(content.get("claims"), list):
@@ -40,7 +40,7 @@ class Address(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """combination: the names that fill the braces, as in "initial belief 1"."""
+    """Two numbers to compare. combination: what fills the braces, such as "initial belief 1"."""
 
     combination: str
     a: Address
@@ -48,7 +48,10 @@ class Comparison(NamedTuple):
 
 
 def address(text: str, model: str, names: dict[str, Any]) -> Address:
-    """The parts of an address, its `{names}` filled, of `model` unless it names one itself."""
+    """Fills the `{names}` in an address and splits it. model: used if the address names none.
+
+    Errors: `ValueError` if the address lacks a method, a metric or a condition.
+    """
     match = _ADDRESS.fullmatch(text.format(**names))
     if match is None:
         raise ValueError(f"{text!r}: expected a method, a metric and a condition")
@@ -57,27 +60,28 @@ def address(text: str, model: str, names: dict[str, Any]) -> Address:
 
 
 class Printed(Section):
-    """The address of the rows of a table, filled by row.
+    """The addresses of the numbers in a published table; each row fills the braces in `at`.
 
-    n: independent answers behind each number, if known. interval: the columns of a printed one.
+    n: the number of independent answers behind each number, if known. interval: the two columns
+    that hold a printed interval.
     """
 
     table: _Text
     value: _Text
     at: _Text
-    where: str = "index >= 0"  # which rows, as in `DataFrame.query`
+    where: str = "index >= 0"  # the rows to use, in the syntax of `DataFrame.query`
     n: int | None = None
     interval: Annotated[list[str], Field(min_length=2, max_length=2)] | None = None
 
 
 class Test(Section):
-    """a beside b, which may be a number, for each model and combination of `each` (`{names}`).
+    """Compares a with b, for each model and each combination of values in `each`.
 
-    direction: above (a - b > by), below (b - a > by), or none: the paper's word has no number
-    ("good", "close"), so that the numbers are shown without a verdict. by: a distance that the
-    paper prints. over: whether all, most or any of the comparisons have to hold, or, for each
-    combination, the average over models; the claim's `scope` is the reason. models: which, if not
-    all.
+    a, b: addresses, with names of `each` in braces; b may be a number. direction: above means
+    a - b > by, below means b - a > by; none means that the paper's word has no number ("good",
+    "close"), so the numbers are shown without a verdict. by: a distance that the paper prints.
+    over: whether all, most or any comparisons must hold, or the average over models for each
+    combination; the claim's `scope` says why. models: those compared, if not all.
     """
 
     a: str
@@ -97,7 +101,7 @@ class Test(Section):
         return self
 
     def comparisons(self, model: str) -> list[Comparison]:
-        """What is compared for a model, by combination of `each`."""
+        """The comparisons for one model, one for each combination of values in `each`."""
         comparisons = []
         for values in product(*self.each.values()):
             names = dict(zip(self.each, values, strict=True))
@@ -109,11 +113,11 @@ class Test(Section):
 
 
 class Claim(Section):
-    """A sentence in our words.
+    """One claim of a paper, in our words. place: where the paper makes it.
 
-    scope: whom and what the sentence is about, by the paper's words; the reason for `over`.
-    reason: what limits the evidence: why there is no test or no verdict, why no published table
-    decides, what the numbers can bear.
+    scope: the models and conditions that the paper's words cover; it justifies the test's `over`.
+    reason: what limits the evidence, such as why there is no test or no verdict, or why no
+    published table decides the claim.
     """
 
     id: _Text
@@ -132,7 +136,9 @@ class Claim(Section):
 
 
 class Registry(Section):
-    """A file. groups: the column that intervals cluster on; names: of metrics, by the tables'."""
+    """A claims file. groups: the column that intervals cluster on; names: a metric's name for each
+    name that the tables use.
+    """
 
     groups: _Text
     names: dict[str, str] = Field(default_factory=dict)

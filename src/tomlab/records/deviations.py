@@ -1,6 +1,6 @@
-"""Where the project does not do what a paper or its release does: `data/published/deviations.yaml`.
+"""Reads where the project departs from a paper or its release: `data/published/deviations.yaml`.
 
-docs/fidelity.md is written from that file, and each evaluation page shows rows of it.
+docs/fidelity.md is generated from that file, and each evaluation page shows rows of it.
 """
 
 from pathlib import Path
@@ -15,14 +15,14 @@ from tomlab.params import Section, checked
 from tomlab.paths import PUBLISHED
 from tomlab.records import files
 
-ALL = "all"  # in the place of a benchmark
+ALL = "all"  # in the field `benchmark`: the deviation concerns every benchmark
 
 _Text = Annotated[str, Field(min_length=1)]
 _Stage = Literal["generation", "filtering", "evaluation", "scoring", "judging", "figures"]
 
 
 class Deviation(Section):
-    """One deviation; what each field says stands at the head of the file."""
+    """One deviation. The comment at the head of the YAML file explains each field."""
 
     id: Annotated[str, Field(pattern=r"^[A-Z]{3}-[1-9][0-9]*$")]
     benchmark: _Text
@@ -37,13 +37,13 @@ class Deviation(Section):
 
 
 class Register(Section):
-    """The file."""
+    """The content of the file."""
 
     deviations: list[Deviation]
 
 
 def read(folder: Path = PUBLISHED) -> list[Deviation]:
-    """All deviations, in the order of the file. Errors: `InputError` with each row and field."""
+    """All deviations in file order. Errors: `InputError` names each wrong row and field."""
     path = Path(folder) / "deviations.yaml"
     content = params.parsed(files.read_text(path), path)
     if isinstance(content, dict) and isinstance(content.get("deviations"), list):
@@ -53,8 +53,9 @@ def read(folder: Path = PUBLISHED) -> list[Deviation]:
 
 
 def table(benchmark: str, *stages: str, folder: Path = PUBLISHED) -> pd.DataFrame:
-    """The deviations of some stages that concern a benchmark, a row each; those that concern all
-    benchmarks come first.
+    """One row for each deviation of `stages` that concerns the benchmark, in the order of the file.
+
+    Columns: No., What, Paper or release, Here, Effect.
     """
     rows = []
     for deviation in read(folder):

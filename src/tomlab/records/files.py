@@ -1,4 +1,4 @@
-"""Files that people write, CSV forms and JSON, read so that every fault has its line and field."""
+"""Reads CSV forms and JSON that people write; error messages name the line and field of a fault."""
 
 import csv
 import json
@@ -21,13 +21,13 @@ from tomlab.models.content import logged_finish_of
 from tomlab.params import complaint
 from tomlab.paths import writable
 
-# A check of a table yields row, field and what was expected there.
+# A check of a table yields the row and field of each fault, and what was expected there.
 Check = Callable[[pd.DataFrame], Iterator[tuple[int, str, str]]]
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 _LONGEST = 300
-LARGEST = 500_000_000  # bytes of a file that is read at once
-# How files begin that are no text in UTF-8, and what they are then.
+LARGEST = 500_000_000  # most bytes of a file that is read into memory
+# The first bytes of files that are not UTF-8 text, and what such files are.
 _BEGINNINGS = {
     b"PK\x03\x04": "a zip archive, such as an Excel workbook",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
@@ -40,20 +40,23 @@ _BEGINNINGS = {
 }
 _COUNTS = ("sample", "prompt_tokens", "completion_tokens")
 _DELIMITERS = {";": "a semicolon", "\t": "a tab", "|": "a vertical bar", ",": "a comma"}
-# The beginning of what a spreadsheet takes for a formula, perhaps with apostrophes that prevent it.
+# How a cell begins that a spreadsheet takes for a formula, perhaps after apostrophes against that.
 _FORMULA = "('*[=+\\-−@#])"
-_SPOILT = re.compile(r"#(N/A|NV|[A-ZÀ-Ý0/]+[?!])|Err:5\d\d")  # what it says where one fails
+_SPOILT = re.compile(r"#(N/A|NV|[A-ZÀ-Ý0/]+[?!])|Err:5\d\d")  # how spreadsheets show a failure
 
 
 def yaml_beside(module: str, name: str = "") -> Any:
-    """What the YAML file beside a module says: its namesake, or `name`. module: its `__file__`."""
+    """The content of the YAML file `name` beside a module; by default, the module's namesake.
+
+    module: the `__file__` of the module.
+    """
     path = Path(module).parent / name if name else Path(module).with_suffix(".yaml")
     return yaml.safe_load(path.read_bytes())
 
 
 def regular(path: Path | str) -> Path:
-    """The path of a file that can be read at once. Errors: `InputError` for a folder, a pipe, a
-    device, nothing, and what is larger than `LARGEST`.
+    """Returns `path` if it is a file that fits into memory. Errors: `InputError` if it is missing,
+    a folder, a pipe, a device, or larger than `LARGEST`.
     """
     path = Path(path)
     try:
@@ -73,7 +76,7 @@ def regular(path: Path | str) -> Path:
 
 
 def read_text(path: Path | str) -> str:
-    """A UTF-8 text without byte order mark, lines ended by "\\n"; `InputError` with the line."""
+    """A UTF-8 text without a byte order mark, with "\\n" line ends; `InputError` with the line."""
     try:
         content = regular(path).read_bytes()
     except OSError as error:
@@ -84,7 +87,7 @@ def read_text(path: Path | str) -> str:
     content = content.removeprefix(BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     try:
         text = content.decode()
-        place = content.find(b"\0")  # it is UTF-8, but stands in no text
+        place = content.find(b"\0")  # valid UTF-8, but never part of a text
         problem = "found a NUL, expected text"
     except UnicodeDecodeError as error:
         place = error.start
@@ -96,7 +99,7 @@ def read_text(path: Path | str) -> str:
 
 
 def lines(text: str) -> Iterator[str]:
-    """The lines of a text with their ends; only "\\n" ends one."""
+    """The lines of a text with their line ends; only "\\n" ends a line."""
     start = 0
     while start < len(text):
         end = text.find("\n", start) + 1 or len(text)
@@ -105,8 +108,9 @@ def lines(text: str) -> Iterator[str]:
 
 
 def csv_lines(path: Path | str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV with anything in them, by line number; cells without spaces around them.
-    Errors: `InputError` for what is no CSV.
+    """Yields the line number and the cells of each CSV row that is not blank; cells are stripped.
+
+    Errors: `InputError` for a file that is no CSV.
     """
     csv.field_size_limit(LARGEST)
     rows = csv.reader(lines(read_text(path)), delimiter=delimiter, strict=True)
@@ -124,8 +128,8 @@ def csv_lines(path: Path | str, delimiter: str = ",") -> Iterator[tuple[int, lis
 
 
 def csv_rows(path: Path | str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """The same rows without what `write_form` adds. Errors: `InputError` also for cells that a
-    spreadsheet has spoilt, all by name.
+    """The rows of `csv_lines`, without the apostrophes that `write_form` adds. Errors: `InputError`
+    also names every cell that a spreadsheet has spoilt.
     """
     header: list[str] = []
     problems = []
@@ -137,7 +141,7 @@ def csv_rows(path: Path | str, delimiter: str = ",") -> Iterator[tuple[int, list
 
 
 def spoilt(header: list[str], cells: list[str]) -> list[str]:
-    """What is wrong with the cells of a row that a spreadsheet has spoilt."""
+    """A message for each cell of a row that holds a spreadsheet's error, such as "#N/A"."""
     faults = []
     for column, cell in enumerate(cells):
         if cell.startswith(("#", "Err:5")) and _SPOILT.fullmatch(cell):
@@ -153,7 +157,7 @@ def unescaped(cell: str) -> str:
 
 
 def _demand_delimiter(path: Path | str, header: list[str], delimiter: str) -> None:
-    """`InputError` where the first row of a CSV is divided by another character."""
+    """Raises `InputError` if another character divides the first row of a CSV."""
     if len(header) != 1:
         return
     for other, name in _DELIMITERS.items():
@@ -178,11 +182,11 @@ def read_form(
     delimiter: str = ",",
     header: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """The rows of a CSV form as texts without spaces around them; the index is the line number.
+    """The rows of a CSV form as stripped texts; the index is the line number.
 
-    form: columns as made below; `unique` names what may stand once; `strict="filter"` leaves other
-    columns out. checks: what no column shows; header: of a file that has none. Errors: `InputError`
-    with all rows, fields at fault.
+    form: its columns come from the functions below; `unique` names columns whose values together
+    may occur once; `strict="filter"` drops other columns. checks: for rules across columns. header:
+    for a file without one. Errors: `InputError` with all faults by row and field.
     """
     table, problems = _form_table(path, form, delimiter, header)
     expected_at = _unmet(form, table, [*_checks_of_pairs(form, table), *checks])
@@ -200,7 +204,7 @@ def read_form(
 def _form_table(
     path: Path | str, form: pa.DataFrameSchema, delimiter: str, header: Sequence[str]
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The rows that have as many cells as the header, and what is wrong with the others."""
+    """The rows that have as many cells as the header, and a message for each other row."""
     rows = list(csv_rows(path, delimiter))
     if not header:
         header = rows.pop(0)[1] if rows else []
@@ -216,7 +220,7 @@ def _form_table(
 def _table(
     header: Sequence[str], rows: Iterable[tuple[int, list[str]]]
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The rows with as many cells as the header, by their number, and what is wrong with others."""
+    """The rows with as many cells as the header, by number, and a message for each other row."""
     cells_by_row = {}
     problems = []
     for row, cells in rows:
@@ -231,7 +235,7 @@ def _table(
 def _unmet(
     form: pa.DataFrameSchema, table: pd.DataFrame, checks: Iterable[Check]
 ) -> dict[tuple[int, str], str]:
-    """What was expected in each cell at fault, by row and field; checks go before the schema."""
+    """What was expected in each faulty cell, by row and field; `checks` take precedence."""
     expected_at = {}
     for check in checks:
         for row, field, expected in check(table):
@@ -246,7 +250,7 @@ def _unmet(
 
 
 def _repeated(table: pd.DataFrame, key: list[str]) -> Iterator[tuple[int, str]]:
-    """Rows whose key stands in an earlier one too, which pandera does not name."""
+    """Number and message for each row whose `key` an earlier row has, which pandera cannot name."""
     first = table.index.to_series().groupby([table[name] for name in key]).transform("min")
     for row, earlier in first[first < table.index].items():
         cells = ", ".join(f"{name} {shown(table.at[row, name])}" for name in key)
@@ -254,8 +258,8 @@ def _repeated(table: pd.DataFrame, key: list[str]) -> Iterator[tuple[int, str]]:
 
 
 def _checks_of_pairs(form: pa.DataFrameSchema, table: pd.DataFrame) -> list[Check]:
-    """Checks of a column by another one, as the metadata of the form's columns name them: `allowed`
-    values for each value of the column `by`; a `kind`, which a person has one of.
+    """Checks across two columns, from the metadata of the form's columns. `allowed` and `by`: the
+    allowed values for each value of the column `by`. `kind`: each person has one value there.
     """
     checks = []
     for name, column in form.columns.items():
@@ -270,9 +274,9 @@ def _checks_of_pairs(form: pa.DataFrameSchema, table: pd.DataFrame) -> list[Chec
 
 
 def read_answers(path: Path | str) -> pd.DataFrame:
-    """A CSV of answers as a benchmark's `score` takes it, with columns item_id, model, method,
-    response and perhaps sample, finish_reason, error. Every answer is the text that stands there,
-    also "None", "N/A" and nothing. Errors: `InputError` by row and field.
+    """Reads a CSV of answers for a benchmark's `score`: columns item_id, model, method, response
+    and perhaps sample, finish_reason, error. Answers are literal texts, also "None", "N/A" and
+    empty ones. Errors: `InputError` by row and field.
     """
     rows = csv_lines(path)
     _, header = next(rows, (1, []))
@@ -292,7 +296,7 @@ def read_answers(path: Path | str) -> pd.DataFrame:
 
 
 def demand_columns(path: Path | str, header: Sequence[str], required: Iterable[str]) -> None:
-    """`InputError` where the first row of a CSV lacks columns, or has one twice."""
+    """Raises `InputError` if the first row of a CSV lacks columns or repeats one."""
     missing = [name for name in required if name not in header]
     if missing:
         there = _SHORT.repr(", ".join(header))
@@ -305,13 +309,13 @@ def demand_columns(path: Path | str, header: Sequence[str], required: Iterable[s
 def text(
     pattern: str = r"(?s).+", expected: str = "some text", *, required: bool = True
 ) -> pa.Column:
-    """A column of texts, each of which fits `pattern` as a whole; `expected` says so in words."""
+    """A column of texts that match `pattern` in full; `expected` describes the pattern in words."""
     fits = pa.Check(lambda v: bool(re.fullmatch(pattern, v)), element_wise=True, error=expected)
     return pa.Column(str, fits, required=required)
 
 
 def one_of(allowed: Collection, *, open_: str = "") -> pa.Column:
-    """A column of some texts or numbers, or of nothing where `open_` says what that means."""
+    """A column of `allowed` texts or numbers. Empty cells fit if `open_` says what they mean."""
     texts = [str(value) for value in allowed]
     expected = _listed(allowed)
     fitting_texts = list(texts)
@@ -323,12 +327,12 @@ def one_of(allowed: Collection, *, open_: str = "") -> pa.Column:
 
 
 def one_of_each(by: str, allowed: Mapping[str, Collection]) -> pa.Column:
-    """A column of what is allowed for the value of the column `by` of its row."""
+    """A column whose allowed values depend on the value of the column `by` in the same row."""
     return pa.Column(str, metadata={"allowed": allowed, "by": by})
 
 
 def known(ids: Collection[str] | None, what: str) -> pa.Column:
-    """A column of ids of a `what`, such as "story"; of any if `ids` is None."""
+    """A column of ids; None allows any. what: the thing that has the id, such as "story"."""
     column = text(".*")
     if ids is not None:
         column.checks.append(pa.Check.isin([*ids], error=f"the id of a {what} that there is"))
@@ -336,19 +340,19 @@ def known(ids: Collection[str] | None, what: str) -> pa.Column:
 
 
 def person(kind: str = "", pattern: str = "(?s).+") -> pa.Column:
-    """A column of names of those who fill in the form. kind: their column of `person_kind`."""
+    """A column of the names of who filled in the form. kind: the name of a `person_kind` column."""
     column = text(pattern)
     column.metadata = {"kind": kind}
     return column
 
 
 def person_kind() -> pa.Column:
-    """A column that says of whoever filled in the form whether that is a person: never assumed."""
+    """A column that says whether a person or a model filled in the form; there is no default."""
     return text(r"human|llm:\S+", "human or llm:<model>")
 
 
 def _fitting(name: str, by: str, allowed: Mapping[str, Collection]) -> Check:
-    """A check that a column holds what is allowed for the value of another column of its row."""
+    """A check that the column `name` holds what is allowed for the row's value in `by`."""
 
     def faults(table: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
         for row, key, found in table[[by, name]].itertuples():
@@ -365,11 +369,11 @@ def _listed(allowed: Collection) -> str:
 
 
 def parsed(text: str, *, nan: bool = False) -> Any:
-    """The value of a JSON text. Errors: `RecursionError`, and `ValueError` also for a key twice in
-    one object, lone halves of characters and, unless `nan`, numbers that are not finite.
+    """The value of a JSON text. Errors: `RecursionError` for deep nesting; `ValueError` also for
+    repeated keys in one object, lone surrogates and, unless `nan` is set, non-finite numbers.
     """
     value = json.loads(text, object_pairs_hook=_object)
-    # Only an escape makes half a character.
+    # Only an escape sequence can make a lone surrogate.
     if not nan or "\\ud" in text or "\\uD" in text:
         json.dumps(value, allow_nan=nan, ensure_ascii=False).encode()
     return value
@@ -385,10 +389,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict:
 
 
 def json_lines(text: str) -> tuple[list[tuple[int, Any]], list[str]]:
-    """The values of JSON Lines with their line numbers, and what is wrong with other lines."""
+    """The line number and value of each line of JSON Lines, and a message for each bad line."""
     values = []
     problems = []
-    # Not `splitlines`: only line ends divide values, a text may hold any other separator.
+    # Not `splitlines`, which also splits at separators that may stand within a JSON text.
     for number, line in enumerate(lines(text), start=1):
         if line.strip():
             try:
@@ -401,8 +405,8 @@ def json_lines(text: str) -> tuple[list[tuple[int, Any]], list[str]]:
 def unfit(
     records: Iterable[tuple[int | str, Any]], model: type[BaseModel], key: str, what: str
 ) -> Iterator[str]:
-    """What is wrong with numbered records: every field that does not fit the model, and every id,
-    in field `key`, that stands twice. what: what the numbers count, such as "line".
+    """Yields a message for each field of numbered records that does not fit the model, and for each
+    id (in the field `key`) that an earlier record has. what: what is numbered, such as "line".
     """
     first: dict[int | str, int | str] = {}
     for number, record in records:
@@ -420,6 +424,6 @@ def unfit(
 
 
 def shown(value: Any) -> str:
-    """A value for a message: long and deeply nested ones cut short, "nothing" for no text."""
+    """A value as messages show it: cut short if long or deeply nested, "nothing" if it is ""."""
     text = "nothing" if value == "" else _SHORT.repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,4 +1,4 @@
-"""Answers in the files of other harnesses, read as they stand there: see docs/logs.md."""
+"""Reads answers from the log files of other harnesses, without scoring them: see docs/logs.md."""
 
 import json
 import re
@@ -25,10 +25,10 @@ from tomlab.params import complaint
 from tomlab.records import files
 
 KINDS = files.yaml_beside(__file__)
-LONGEST_ANSWER = 1_000_000  # characters: what is longer costs its row
-_HEADERS = ("header.json", "_journal/start.json")  # the second of a run of Inspect that was stopped
-_ZSTD = 93  # how Inspect packs its parts, which Python's zipfile can't unpack yet
-# What reading raises where a file is cut off or spoilt.
+LONGEST_ANSWER = 1_000_000  # characters; a row with a longer answer is left out
+_HEADERS = ("header.json", "_journal/start.json")  # the second: of a stopped run of Inspect
+_ZSTD = 93  # Inspect's compression, which Python's zipfile cannot unpack yet
+# The errors that reading raises if a file is cut off or damaged.
 _CUT = (
     BadZipFile,
     EOFError,
@@ -39,26 +39,26 @@ _CUT = (
     struct.error,
     zlib.error,
 )
-_FIRST_LINES = 100  # of which one has to tell what wrote a log
-Place = tuple[str | int, ...]  # where something stands in a row, see `logs.yaml`
+_FIRST_LINES = 100  # one of them must show which harness wrote the log
+Place = tuple[str | int, ...]  # the path to a value in a row, see `logs.yaml`
 
 
 class LeftOut(NamedTuple):
-    """A row of a log that has no answer which can be read."""
+    """A row of a log without a usable answer, and the reason."""
 
     place: str
     reason: str
 
 
 class Row(NamedTuple):
-    """What stands in one place of a log: a line, a row, a sample."""
+    """The content of one place in a log: a line, a row or a sample."""
 
     place: str
     content: Any
 
 
 def _answers(value: Any) -> list[str]:
-    """One answer or several; log-likelihoods are none."""
+    """The answer or answers as a list; empty for log-likelihoods. Errors: `ValueError`."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
@@ -69,7 +69,10 @@ def _answers(value: Any) -> list[str]:
 
 
 def _chat(value: Any) -> list[dict[str, str]]:
-    """What a model was sent: a prompt, or messages up to the user's last one, perhaps as JSON."""
+    """The messages that a model was sent, up to the user's last one.
+
+    value: a prompt, or messages, perhaps as JSON. Errors: `ValueError` for anything else.
+    """
     if isinstance(value, str):
         if not value.startswith("[{"):
             return [{"role": "user", "content": value}]
@@ -88,12 +91,12 @@ def _chat(value: Any) -> list[dict[str, str]]:
 
 
 def _options(value: Any) -> Any:
-    """Options, perhaps as a JSON list."""
+    """The options; a text is parsed as a JSON list."""
     return files.parsed(value) if isinstance(value, str) else value
 
 
 class Entry(BaseModel, coerce_numbers_to_str=True):
-    """One answer of a log, or several repeats of it; what the log does not say is empty."""
+    """One answer of a log, or its repeats; fields that the log lacks keep their defaults."""
 
     place: str
     item_id: str = ""
@@ -123,15 +126,15 @@ class Entry(BaseModel, coerce_numbers_to_str=True):
 
 
 class Log(NamedTuple):
-    """A log that is about to be read."""
+    """A log whose entries are read as they are iterated over."""
 
-    harness: str  # what wrote it, of `KINDS`
+    harness: str  # what wrote it, a key of `KINDS`
     entries: Iterator[Entry | LeftOut]
-    rows: int  # at most so many entries
+    rows: int  # the most entries that there can be
 
 
 class _Rows(NamedTuple):
-    """A log. shared: the fields of an `Entry` that all rows have; n_rows: at most so many."""
+    """A log's raw rows. shared: fields of `Entry` common to all rows; n_rows: the most rows."""
 
     harness: str
     shared: dict
@@ -140,7 +143,7 @@ class _Rows(NamedTuple):
 
 
 def read(path: Path) -> Log:
-    """A log of a harness. Errors: `InputError` for what is none, also while entries are read."""
+    """Opens a log. Errors: `InputError` if the file is none, even later, as entries are read."""
     readers = {".eval": _inspect, ".json": _inspect, ".jsonl": _lines, ".csv": _csv}
     if path.suffix not in readers:
         expected = f"a file that ends in {', '.join(readers)}"
@@ -160,10 +163,10 @@ def _no_log(path: Path, error: Exception) -> InputError:
 
 
 def _entries(path: Path, log: _Rows) -> Iterator[Entry | LeftOut]:
-    """What each row says; a row that says again what another one said is skipped.
+    """Yields the entry of each row, but skips rows that repeat the answer of another row.
 
-    Harnesses write a line for each metric, or for each filter of one and the same answer. A line of
-    a filter that took something out of the answer counts only where no other line has the answer.
+    Harnesses may write one answer several times, for each metric or each filter. The row of a
+    filter, which extracts part of the answer, counts only if no other row has the answer.
     """
     fields = {name: _places(texts) for name, texts in KINDS[log.harness]["fields"].items()}
     repeats = _Repeats(KINDS[log.harness].get("once", {}))
@@ -187,19 +190,19 @@ def _entries(path: Path, log: _Rows) -> Iterator[Entry | LeftOut]:
 
 
 class _Repeats:
-    """The answers that were read, by the fields `once` of a kind of log."""
+    """Remembers the answers read so far. once: the entry `once` of a kind of log in `logs.yaml`."""
 
     def __init__(self, once: dict[str, list[str]]):
         self.answer = _places(once.get("answer", []))
         self.line = _places(once.get("line", []))
         self.filter = _places(once.get("filter", []))
-        self.line_of: dict[int, int] = {}  # the first line by answer
+        self.line_of: dict[int, int] = {}  # hash of an answer: hash of its first line
 
     def is_filtered(self, content: dict) -> bool:
         return _first(content, self.filter) not in (None, "", "none")
 
     def has_answer_of(self, content: dict) -> bool:
-        """Whether an earlier row has the same answer; a row that says something new is noted."""
+        """Whether an earlier row has the same answer; if not, this row's answer is remembered."""
         if not self.answer:
             return False
         answer = hash(json.dumps([_at(content, place) for place in self.answer]))
@@ -207,18 +210,18 @@ class _Repeats:
         if answer not in self.line_of:
             self.line_of[answer] = line
             return False
-        # The same line twice is a second answer, and not for this function to judge.
+        # The same line twice is a second answer, which is not skipped here.
         return not self.line or self.line_of[answer] != line
 
 
 def _entry(row: Row, shared: dict, fields: dict[str, list[Place]]) -> Entry | LeftOut:
-    """What a row says, or why it says nothing that can be read."""
+    """The entry of a row, or why the row is left out. fields: the places of each `Entry` field."""
     values = {**shared, "place": row.place}
     for name, places in fields.items():
         value = _first(row.content, places)
         if value is not None:
             values[name] = value
-    if not isinstance(values.get("how"), dict):  # of log-likelihoods, the option that was weighed
+    if not isinstance(values.get("how"), dict):  # for log-likelihoods it is the weighed option
         values.pop("how", None)
     try:
         _read_content(values)
@@ -237,7 +240,10 @@ def _entry(row: Row, shared: dict, fields: dict[str, list[Place]]) -> Entry | Le
 
 
 def _read_content(values: dict) -> None:
-    """What a message says and why it ended, by the same functions as in a run of ours."""
+    """Sets answer, finish_reason and error in `values` by the functions that our own runs use.
+
+    Errors: `ValueError` for content that is no message.
+    """
     content = values.pop("content", None)
     if content is not None and "answer" not in values:
         try:
@@ -250,7 +256,7 @@ def _read_content(values: dict) -> None:
     if isinstance(refusal, str) and refusal:
         values["finish_reason"] = "refusal"
         values["answer"] = values.get("answer") or refusal
-    moderated = values.pop("moderated", None)  # a vendor's word where it took the answer away
+    moderated = values.pop("moderated", None)  # the vendor's message if it withheld the answer
     if has_error(moderated) and values.get("finish_reason") != "refusal":
         values.setdefault("error", moderated)
     if has_error(values.get("error")):
@@ -261,7 +267,7 @@ def _read_content(values: dict) -> None:
 
 
 def _places(texts: list[str]) -> list[Place]:
-    """Places such as "output.choices.0.stop_reason" in their parts."""
+    """Splits texts such as "output.choices.0.stop_reason" into places; numbers become ints."""
     places = []
     for text in texts:
         parts = text.split(".")
@@ -270,7 +276,7 @@ def _places(texts: list[str]) -> list[Place]:
 
 
 def _at(content: Any, place: Place) -> Any:
-    """What stands at a place; None for nothing."""
+    """The value at a place of `content`; None if there is none."""
     for part in place:
         if isinstance(content, dict):
             content = content.get(part)
@@ -282,7 +288,7 @@ def _at(content: Any, place: Place) -> Any:
 
 
 def _first(content: Any, places: list[Place]) -> Any:
-    """What stands at the first place that has something."""
+    """The value at the first of `places` that has one, else None."""
     for place in places:
         value = _at(content, place)
         if value is not None:
@@ -291,8 +297,8 @@ def _first(content: Any, places: list[Place]) -> Any:
 
 
 def _lines(path: Path) -> _Rows:
-    """JSON Lines; the fields of the first lines tell the kind. The first versions of
-    lm-evaluation-harness wrote one list over many lines under the same name.
+    """Opens JSON Lines; the fields of the first lines tell the harness. Early versions of
+    lm-evaluation-harness wrote a single JSON list to a file of that name.
     """
     text = files.read_text(path)
     if re.match(r"\s*\[\s*\{", text):
@@ -312,7 +318,7 @@ def _json_rows(text: str) -> Iterator[Row | LeftOut]:
 
 
 def _kind(path: Path, rows: Sequence[Row | LeftOut]) -> str:
-    """What wrote these lines, by their fields."""
+    """The harness that wrote these rows, told by their fields. Errors: `InputError` if none did."""
     fields_of = {name: kind["known_by"] for name, kind in KINDS.items() if "known_by" in kind}
     for row in rows:
         if isinstance(row, Row) and isinstance(row.content, dict):
@@ -332,7 +338,7 @@ def _kind(path: Path, rows: Sequence[Row | LeftOut]) -> str:
 
 
 def _inspect(path: Path) -> _Rows:
-    """A log of Inspect: an archive of parts, or one JSON file."""
+    """Opens a log of Inspect: an `.eval` archive with a file for each sample, or one JSON file."""
     rows: Iterator[Row | LeftOut]
     if path.suffix == ".eval":
         header, names = _header(path)
@@ -355,7 +361,7 @@ def _inspect(path: Path) -> _Rows:
 
 
 def _header(path: Path) -> tuple[Any, list[str]]:
-    """What an archive says of all its samples, and their names in it."""
+    """The header of an archive (None if it has none), and the names of its samples."""
     with ZipFile(path) as archive:
         names = dict.fromkeys(archive.namelist())
         samples = [name for name in names if name.startswith("samples/")]
@@ -366,7 +372,7 @@ def _header(path: Path) -> tuple[Any, list[str]]:
 
 
 def _samples(path: Path, names: list[str]) -> Iterator[Row | LeftOut]:
-    """The samples of an archive, unpacked in memory one by one."""
+    """Yields the samples of an archive, unpacked in memory one at a time."""
     with ZipFile(path) as archive:
         for name in names:
             try:
@@ -380,15 +386,15 @@ def _unpacked(archive: ZipFile, name: str) -> str:
     part = archive.getinfo(name)
     if part.compress_type != _ZSTD:
         return archive.read(part).decode()
-    file = cast("IO[bytes]", archive.fp)  # there is none after closing alone
-    file.seek(part.header_offset + 26)  # where the lengths of two fields stand
+    file = cast("IO[bytes]", archive.fp)  # it is None only after closing
+    file.seek(part.header_offset + 26)  # the lengths of the two fields before the data
     file.seek(sum(struct.unpack("<HH", file.read(4))), 1)
     packed = pyarrow.BufferReader(file.read(part.compress_size))
     return pyarrow.CompressedInputStream(packed, "zstd").read().decode()
 
 
 def _csv(path: Path) -> _Rows:
-    """A CSV with columns of `KINDS`; an empty answer is one."""
+    """Opens a CSV with the columns in `KINDS`; an empty answer counts as an answer."""
     lines = files.csv_lines(path)
     _, header = next(lines, (1, []))
     files.demand_columns(path, header, [])

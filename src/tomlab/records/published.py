@@ -1,4 +1,4 @@
-"""What is known of each paper: its published tables and their sources, how it words things."""
+"""What each paper publishes: its tables, where they are printed, and the terms that it uses."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,12 +17,12 @@ PERCENT = "percent"  # the other units of tables are fraction and count
 
 @dataclass(frozen=True)
 class Paper:
-    """One benchmark's paper and its files in `folder`, by name without `.csv`."""
+    """One benchmark's paper. `tables` lists the CSV files in `folder` by name, without `.csv`."""
 
     folder: str
     name: str
     authors_year: str
-    tables: Mapping[str, Sequence[str]]  # the place that prints it, and the unit of its numbers
+    tables: Mapping[str, Sequence[str]]  # name: (where it is printed, the unit of its numbers)
 
     def source(self, table: str) -> str:
         """Where a file's numbers are printed, such as "BigToM (Gandhi et al., 2023), Table 7"."""
@@ -38,18 +38,18 @@ class Paper:
         # "N/A" is a printed value (OmniToM's closed models); only an empty field is missing.
         found = found.mask(found == "")
         for name in found:
-            with suppress(ValueError):  # a column in which anything else stands is one of texts
+            with suppress(ValueError):  # a column with anything but numbers stays text
                 found[name] = pd.to_numeric(found[name])
         return found
 
     def reasons(self, table: str, folder: Path = PUBLISHED) -> pd.Series:
-        """Why each row of a table fails the audit (`marks.csv`), "" where it does not."""
+        """Why each row of a table fails the audit (from `marks.csv`); "" for rows that pass."""
         rows = self.read(table, folder).index
         marks = self.read("marks", folder).query("table == @table")
         return marks.groupby("row")["reason"].agg("; ".join).reindex(rows, fill_value="")
 
     def checked(self, table: str, name: str, folder: Path = PUBLISHED) -> str:
-        """What one check of `checks.csv` demands of a table, and what was found."""
+        """A sentence on one check in `checks.csv`: what it demands of a table and what it found."""
         checks = self.read("checks", folder).set_index(["table", "name"])
         return "{check} {finding}.".format(**checks.loc[(table, name)])
 
@@ -58,9 +58,9 @@ class Paper:
 class Wording:
     """What a benchmark calls its methods, its units and its outcomes."""
 
-    name: str  # of the benchmark, in lower case that of its rows
-    methods: Mapping[str, str]  # their names in print, in the order of the bars; others follow
+    name: str  # of the benchmark; in lower case, the name in its rows
+    methods: Mapping[str, str]  # printed names, in the order of bars; unlisted methods follow
     unit: str = "answer"  # what is counted
-    groups: str = "groups"  # what the units are of, on which intervals cluster
-    # Outcomes under other names, where a table may be right in part.
+    groups: str = "groups"  # what the units belong to; intervals cluster on it
+    # Other names for outcomes, used where a table may be partly right.
     outcomes: Mapping[str, str] = field(default_factory=dict)

@@ -1,5 +1,5 @@
-"""The tidy tables between stages: items, responses, scores, metrics. Each has one schema, checked
-wherever it is read or written; benchmarks add columns of conditions.
+"""The tables that pass between stages: items, responses, scores, metrics. Each kind has one schema,
+checked at every read and write; benchmarks add columns for their conditions.
 """
 
 import json
@@ -17,25 +17,25 @@ from tomlab import paths
 from tomlab.errors import InputError, refuse
 from tomlab.params import BASELINES
 
-KEY = ["item_id", "model", "method", "sample"]  # of an answer
+KEY = ["item_id", "model", "method", "sample"]  # identifies an answer
 OUTCOMES = ("correct", "wrong", "unparsed", "truncated", "refused", "error")
 CI_METHODS = ("cluster jackknife", "Clopper-Pearson", "all groups alike", "square and add")
-# In their place where there is no interval.
+# What `ci_method` says where there is no interval.
 RARE = "too few stories with this label to tell"
 FEW_RIGHT = "too few groups with a right answer to tell"
-# How a question was put, in the column `asked_as`: as the protocol puts it, with its two options
-# exchanged, or in another wording by its name. Answers from elsewhere may leave it out.
+# Values of the column `asked_as`: as in the protocol, or with the two options swapped; any other
+# value is the name of another wording. Answers from other harnesses may lack the column.
 AS_ASKED, REVERSED = "", "reversed"
-# Of an answer that earns a share of credit in the place of a verdict; counted in no outcome rate.
+# The outcome of an answer that earns partial credit, not a verdict; no outcome rate counts it.
 SCORED = "scored"
-# Whose words stand with the letter that an answer names, see `choices.words_of`.
+# Which option's words follow the letter that an answer names, see `choices.words_of`.
 WORDS = ("same", "other", "elsewhere", "")
-# Whose word a judge is held against where an operation made the truth and nobody judged it.
+# What a judge is compared with where construction fixes the truth, so that no person judged it.
 KNOWN = "known by construction"
 
 
 def _of(kind: Callable[..., pa.Column], names: str, **options: Any) -> dict[str, pa.Column]:
-    """Columns of one kind by their names, which stand in one text."""
+    """Columns of one kind, by name. names: separated by spaces."""
     return {name: kind(**options) for name in names.split()}
 
 
@@ -50,7 +50,7 @@ _COLUMNS = {
     "items": {
         **_of(_text, "benchmark group_id question_type story question"),
         "item_id": _text(unique=True),
-        # Lists and texts, by question type: no one dtype.
+        # Lists or texts, depending on the question type, so no dtype is checked.
         **_of(pa.Column, "choices answer"),
         "source": _text(_SOURCES),
     },
@@ -58,7 +58,7 @@ _COLUMNS = {
         **_of(_text, "item_id model method messages prompt_hash request_key"),
         **_of(_text, "response finish_reason error", nullable=True),
         **_of(_count, "sample prompt_tokens completion_tokens"),
-        # Whether prompts are as printed, see `asking.prompts`. Answers from elsewhere leave it out.
+        # Whose wording the prompts have, see `asking.prompts`. Other harnesses' answers lack it.
         "prompt_wording": _text(nullable=True, required=False),
         **_ASKED_AS,
     },
@@ -85,7 +85,7 @@ SCHEMAS = {
 
 
 def check(table: pd.DataFrame, kind: str, where: str = "table") -> pd.DataFrame:
-    """`table` if it fits the schema of `kind`; `InputError` with all faults by row and column."""
+    """Returns `table` if it fits the schema of `kind`; else `InputError` lists every fault."""
     try:
         SCHEMAS[kind].validate(table, lazy=True)
     except pa.errors.SchemaErrors as errors:
@@ -96,7 +96,7 @@ def check(table: pd.DataFrame, kind: str, where: str = "table") -> pd.DataFrame:
 
 
 def _fault(case: dict, kind: str) -> str:
-    """A failure case of pandera's in words; the columns of a repeated key have the same ones."""
+    """One failure case of pandera in words. A repeated key gives the same words for each column."""
     row = case["index"]
     if case["check"] == "multiple_fields_uniqueness":
         return f"row {row}: found the {', '.join(_KEYS[kind])} of an earlier row, expected once"
@@ -109,13 +109,13 @@ def _fault(case: dict, kind: str) -> str:
 
 
 def write(table: pd.DataFrame, kind: str, path: Path | str) -> None:
-    """Check `table` and write it as Parquet, making the folder."""
+    """Check `table` and write it as Parquet; the folder is created if it is missing."""
     check(table, kind, where=f"{kind} table for {Path(path).name}")
     table.to_parquet(paths.writable(path), index=False)
 
 
 def read(kind: str, *files: Path | str, **options: Any) -> pd.DataFrame:
-    """Read and check tables of one kind, stacked in the order given. options: of pandas."""
+    """Read and check tables of one kind, stacked in the order given. options: for pandas."""
     if not files:
         raise InputError(f"no {kind} to read: the list of models or benchmarks is empty")
     for path in files:
@@ -126,8 +126,9 @@ def read(kind: str, *files: Path | str, **options: Any) -> pd.DataFrame:
 
 
 def of_models(kind: str, benchmark: str, models: Sequence[str]) -> pd.DataFrame:
-    """The responses, scores or metrics of a benchmark's models, stacked in the order given. A
-    baseline without an answer to any method has none.
+    """The responses, scores or metrics of a benchmark's models, stacked in the order given.
+
+    Skips a baseline that has no file because it can answer by no method.
     """
     files = []
     for model in models:
@@ -141,7 +142,7 @@ def of_models(kind: str, benchmark: str, models: Sequence[str]) -> pd.DataFrame:
 
 
 def parquet(path: Path | str, **options: Any) -> pd.DataFrame:
-    """A Parquet file, unchecked. Errors: `InputError` where it is none."""
+    """Read a Parquet file without checking a schema. Errors: `InputError` if it is not Parquet."""
     try:
         return pd.read_parquet(path, **options)
     except (pyarrow.ArrowException, OSError) as error:
@@ -151,8 +152,8 @@ def parquet(path: Path | str, **options: Any) -> pd.DataFrame:
 def write_headlines(
     metrics: pd.DataFrame, named: Mapping[str, tuple[str, str]], benchmark: str
 ) -> None:
-    """A run's headline numbers: a file each, `<model>/<method>_<name>.json`, for `dvc metrics`, and
-    one table for `dvc plots`. named: (metric, condition) by name.
+    """Write a run's headline numbers: one table for `dvc plots`, and for `dvc metrics` a file for
+    each number, `<model>/<method>_<name>.json`. named: the (metric, condition) of each headline.
     """
     names = pd.DataFrame.from_dict(named, orient="index", columns=["metric", "condition"])
     headlines = metrics.merge(names.rename_axis("name").reset_index(), on=["metric", "condition"])

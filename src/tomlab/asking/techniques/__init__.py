@@ -1,10 +1,10 @@
-"""Methods of two calls that fit any benchmark: a step that theory of mind takes, then the question.
+"""Methods of two calls that fit any benchmark: first a theory-of-mind step, then the question.
 
-perspective: first what the person in question knows of the story, then the question on that alone
-(SimToM: Wilf et al., 2024). perception: first who perceives each piece, then the question on the
-pieces that the person perceives (PercepToM: Jung et al., 2024). decomposition: first simpler
-questions with their answers, then the question on story and answers (Zhou et al., 2023; Sarangi et
-al., 2025). The prompts are ours; docs/methods.md has the titles and tells what differs.
+perspective: the model first says what the person in question knows of the story, then answers from
+that alone (SimToM: Wilf et al., 2024). perception: it first says who perceives each piece, then
+answers from the pieces that the person perceives (PercepToM: Jung et al., 2024). decomposition: it
+first asks and answers simpler questions, then answers from the story and these (Zhou et al., 2023;
+Sarangi et al., 2025). The prompts are ours; docs/methods.md has titles and says what differs.
 """
 
 import re
@@ -16,25 +16,25 @@ from tomlab.asking import prompts
 from tomlab.errors import InputError
 
 TECHNIQUES = ("perspective", "perception", "decomposition")
-FIRST_TOKENS = 256  # the limit of a first call
-# A piece of the text with those who perceive it, perhaps as an item of a list.
+FIRST_TOKENS = 256  # the limit of tokens in the answer to a first call
+# A line with a piece of the story, then the names of those who perceive it in square brackets.
 _PIECE = re.compile(r"(?m)^\s*(?:[-*•]|\d+[.):])?\s*(\S.*?\[([^\]\n]*)\])\s*$")
 
 
 @dataclass(frozen=True)
 class TwoStep:
-    """One call of a technique on top of a plain method, which says all that is not said here."""
+    """One of a technique's two calls, based on a plain method. Other attributes are `plain`'s."""
 
     technique: str
     base: str  # the name of the plain method
     plain: Any
-    first: str | None  # the method of the first call, None where this is it
+    first: str | None  # the name of the first call's method; None if this is the first
     max_tokens: int
     keeps_story: bool  # whether the second call shows the story, too
     also: tuple[str, ...]  # further prompts of the first call
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # what copying looks for before there is a plain method
+        if name.startswith("__"):  # copying asks for such names before `plain` is set
             raise AttributeError(name)
         return getattr(self.plain, name)
 
@@ -47,7 +47,10 @@ class TwoStep:
     def messages(
         self, ask: Callable, item: Mapping, asks: str, replaced: Mapping[str, str] | None
     ) -> list[dict[str, str]]:
-        """The chat messages of the call. ask: the benchmark's `messages`; asks: what is asked."""
+        """The chat messages of the call. ask: the benchmark's `messages`; asks: the question.
+
+        Errors: `InputError` for a second call if the item has no `reasoning`.
+        """
         if self.first is None:
             instruction = prompts.load(f"techniques/{self.technique}-first", replaced)
             return [{"role": "user", "content": f"{item['story']}\n\n{asks}\n\n{instruction}"}]
@@ -62,7 +65,7 @@ class TwoStep:
         return ask({**item, "story": story}, self.base, replaced)
 
     def shared_prefix(self, begin: Callable, item: Mapping) -> str:
-        """What siblings share of the message's beginning. begin: the benchmark's own function."""
+        """The beginning that siblings' messages share. begin: the benchmark's `shared_prefix`."""
         if self.first is None:
             return item.get("background") or f"{item['story']}\n\n"
         return begin(item, self.base) if self.keeps_story else ""
@@ -71,7 +74,7 @@ class TwoStep:
 def methods(
     base: str, plain: Any, prefix: str = "", keeps_story: bool = False, also: tuple[str, ...] = ()
 ) -> dict[str, TwoStep]:
-    """Both calls of each technique by name, on top of the method `plain` of the name `base`."""
+    """Both calls of each technique by method name, based on the method `plain` with name `base`."""
     calls = {}
     for technique in TECHNIQUES:
         name = f"{prefix}{technique}"
@@ -83,7 +86,10 @@ def methods(
 
 
 def perceived(text: str, question: str) -> str:
-    """The pieces of a text that the person perceives whom the question names first, else it all."""
+    """The pieces perceived by the person whom the question names first.
+
+    text: the first call's answer; it comes back whole if the question names no perceiver in it.
+    """
     pieces = []
     for piece, names in _PIECE.findall(text):
         pieces.append((piece, [name.strip().casefold() for name in names.split(",")]))
