@@ -66,7 +66,7 @@ def _means_of_all_and_usable(metric: str, part: pd.DataFrame, column: str) -> It
 
 
 def _means(metric: str, rows: pd.DataFrame, column: str, suffix: str = "") -> Iterator[Measure]:
-    """The mean of a score over stories, the mean of the category means, and each category's mean."""
+    """A score's mean over stories, the mean of its category means, and each category's mean."""
     if rows.empty:
         return
     mean = Series(metric, f"all{suffix}", rows[column], rows["family"])
@@ -231,7 +231,7 @@ def _confusions(labels: pd.DataFrame) -> pd.DataFrame:
 
 
 def _gold_counts(counts: np.ndarray) -> np.ndarray:
-    """How often each label is gold. counts: of `_confusions`, shape (..., labels * (labels + 1))."""
+    """How often each label is gold. counts: as for `macro_f1`."""
     n_labels = int(counts.shape[-1] ** 0.5)
     return counts.reshape(*counts.shape[:-1], n_labels, n_labels + 1).sum(axis=-1)
 
