@@ -163,8 +163,8 @@ class _Story:
     def _edit_two(
         self, operation: str, number: int, waiting: list[int]
     ) -> tuple[_Counted, _Counted] | None:
-        """Predict a sibling for a belief, or join two beliefs in the prediction ("merge") or in gold
-        ("split"). Arguments and result: as for `edit`.
+        """Predict a sibling for a belief, or join two beliefs in the prediction ("merge") or in
+        gold ("split"). Arguments and result: as for `edit`.
         """
         row = self.rows[number]
         partners = [other for other in waiting if self.rows[other].actor == row.actor]
@@ -230,7 +230,7 @@ class _Story:
         return misses
 
     def foreign(self) -> list[Row]:
-        """A list with one belief of another story, given to an actor of this one; [] if at most five
+        """A list with one belief of another story, given to an actor of this one; [] if up to five
         random stories give none that is unlike the actor's own beliefs.
         """
         for other in self.draw.sample(self.others, min(5, len(self.others))):
