@@ -298,8 +298,8 @@ def _object(properties: dict[str, dict]) -> dict:
 
 
 def shared_prefix(item: Mapping, method: str) -> str:
-    """The start that several prompts of a method share. It is "" except for two-step methods, since
-    other methods ask about each story once.
+    """The start that several prompts of a method share: the story in the first call of a two-step
+    method, else "", since each method asks about a story once and its directive stands first.
     """
     if isinstance(METHODS[method], techniques.TwoStep):
         return METHODS[method].shared_prefix(shared_prefix, item)
