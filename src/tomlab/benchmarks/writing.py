@@ -1,7 +1,7 @@
-"""A language model as the writer of items, by the steps of a paper: what is asked and what is read.
+"""A language model writes items in the steps of a paper: the requests, and reading the answers.
 
 A draft is a record that grows from step to step: a scenario, then a set of entities, then a story.
-Models are asked for lines "Label: text", which are read strictly.
+Models are asked for lines of the form "Label: text", which `labelled_values` reads strictly.
 """
 
 import re
@@ -20,23 +20,23 @@ from tomlab.scoring.visible import visible
 
 Draft = dict[str, Any]
 _SENTENCE_END = re.compile(r"""[.!?…]["'”’)*_]*$""")
-# "Here is the story:", and "Zoe: Hello." where nobody is called Zoe.
+# A line with some other label: "Here is the story:", or "Zoe: Hello." where "Zoe" is no label.
 _OTHER_LABEL = re.compile(r".*:|\W*\w+\W*:.*")
 
 
 class Unparsed(str):
-    """The reason why an answer can't be used; few different ones, so that they can be counted."""
+    """The reason why an answer can't be used. There are few distinct reasons, to count them by."""
 
 
 @dataclass(frozen=True)
 class Step:
     """One step of a paper's pipeline.
 
-    parse: of the visible answer and its draft, which then has the `prompt` and whether the answer
-    `is_cut`: the value of the field `goes_to`, or several fields; a list of these where an answer
-    holds more than one draft; `Unparsed`, also in a list. fills: the fields for placeholders that
-    are not called as one; shared: as for `attempts.request`; options: of it; count: how many drafts
-    an answer should give; good: the status of what was read.
+    parse: takes the visible answer and its draft (with `prompt`, and `is_cut`: whether the answer
+    was cut off). It returns the value of the field `goes_to`, or a dict of fields if `goes_to` is
+    empty; or `Unparsed`; or a list of these, one for each draft in the answer. fills: the draft's
+    field for each placeholder of another name; shared, options: arguments of `attempts.request`;
+    count: how many drafts an answer should give; good: the status of drafts that could be read.
     """
 
     name: str
@@ -59,17 +59,18 @@ class Step:
 
 
 def steps(file: str, parsers: Mapping[str, Callable]) -> dict[str, Step]:
-    """The steps of the YAML file beside a module, each with the parser of its name."""
+    """The steps in the YAML file beside the module `file`, each with the parser of its name."""
     entries = yaml_beside(file)
     return {name: Step(name, parsers[name], **entry) for name, entry in entries.items()}
 
 
 @dataclass
 class Writer:
-    """A language model that writes. options: of requests, such as `seed` and `replaced` prompts.
+    """A language model that writes. options: options of all its requests, such as `seed`.
 
-    rows: one for each draft that an answer gave or should have given: the draft with the last
-    `step`, its number from 0 by the step's name, the `source` and `attempts.OUTCOME`.
+    rows: one for each draft that an answer gave or should have given: the draft's fields, `step`
+    (the step's name), a field of that name with the draft's number within the answer (from 0),
+    `source`, and the fields `attempts.OUTCOME`.
     """
 
     ask: Callable[[Sequence[Request]], Awaitable[Sequence[Response]]]
@@ -79,7 +80,7 @@ class Writer:
     replies: list[Reply] = field(default_factory=list)
 
     async def take(self, step: Step, drafts: Sequence[Draft], **options: Any) -> list[Draft]:
-        """The drafts after a step, without those whose answer could not be read."""
+        """Ask for a step of each draft and return the new drafts, without the unreadable ones."""
         options = self.options | options
         requests = [step.request(draft, **options) for draft in drafts]
         responses = await self.ask(requests)
@@ -96,20 +97,20 @@ class Writer:
 
 
 def writer_of(model: str, **options: Any) -> Writer:
-    """The model of an entry as a writer. options: of its requests, see `Writer`."""
+    """A writer that asks the configured model of this name. options: see `Writer`."""
     asking = partial(ask, model=specs.model(model), limits=specs.limits())
     return Writer(asking, f"llm:{model}", options)
 
 
 def _results(step: Step, response: Response, draft: Draft) -> list[Draft]:
-    """What drafts gain by an answer, with the outcome."""
+    """The fields that an answer adds to its draft, one dict a draft, with the outcome's fields."""
     reply = response.reply
     if reply is None:
         status = "refused" if response.filtered else "error"
         return [{"status": status, "reason": response.error or "", "text": ""}] * step.count
     text, open_thought = visible(reply.text)
     is_cut = open_thought or reply.finish_reason == "length"
-    # "Sorry" opens many a line of a conversation; a refusal has no label.
+    # Conversations often have lines that begin with "Sorry", but refusals have no label.
     refusal = "" if ":" in text else text
     failure = unanswered(refusal, reply.finish_reason, open_thought)
     if is_cut:
@@ -136,18 +137,18 @@ def _results(step: Step, response: Response, draft: Draft) -> list[Draft]:
 
 
 def _whole_lines(text: str) -> str:
-    """A text that was cut off, without its last line if that is unfinished."""
+    """The text of a cut-off answer, without its last line if that ends within a sentence."""
     before, _, last = text.rstrip().rpartition("\n")
     return text if _SENTENCE_END.search(last) else before
 
 
 def labelled_lines(text: str, labels: Collection[str], prompt: str = "") -> list[tuple[str, str]]:
-    """The lines of a text as pairs of a label, written as in `labels`, and what follows it; "" is
-    the label of a line without one. Lines without a text are left out, and what only leads in
-    ("Here it is:").
+    """The lines of a text as pairs (label, text after it). Labels are spelled as in `labels`; a
+    line without a label has "". Lines without text are left out, and so are lines that only
+    introduce others ("Here it is:").
 
-    Case, numbers, bullets, bold type and a remark in brackets behind a label do not matter. Where
-    `prompt` ended with a label, a first line without one has that.
+    Case, numbers, bullets, bold type and a remark in brackets behind a label do not matter. If
+    `prompt` ends with a label, a first line without a label gets that one.
     """
     longest_first = sorted(labels, key=len, reverse=True)
     names = "|".join(re.escape(label) for label in longest_first)
@@ -173,8 +174,10 @@ def labelled_lines(text: str, labels: Collection[str], prompt: str = "") -> list
 def labelled_values(
     text: str, fields: Mapping[str, str], prompt: str = ""
 ) -> dict[str, str] | Unparsed:
-    """What stands behind every label of a text, by the label's field. Each label has to stand once,
-    with a text, and nothing else among them.
+    """The text behind each label, by field. fields: the field of each label.
+
+    `Unparsed` unless each label stands exactly once with a text, and no unlabelled line stands
+    between labelled ones.
     """
     pairs = labelled_lines(text, fields, prompt)
     labels = [label for label, _ in pairs]

@@ -1,8 +1,8 @@
 """OmniToM's semantic alignment: MatchCounts between two belief tables (Sec. 5, Tab. 2, App. C.4).
 
-A match needs the same actor. Matches are one to one, but a row that says several things at once may
-stand for up to three rows of the other table. The judges here work by the text alone or by sentence
-embeddings; a language model's two tables are read by `parse_judgement`.
+Only rows of the same actor can match. Matches are one to one, but a row that says several things at
+once may match up to three rows of the other table. The judges here compare words or sentence
+embeddings; `parse_judgement` reads the two tables that a language model writes as judge.
 """
 
 import re
@@ -17,35 +17,36 @@ from tomlab.scoring.visible import visible
 
 Table = Sequence[Row]
 Counts = Sequence[int | None]
-Vectors = Mapping | None  # of length 1, by text
+Vectors = Mapping | None  # sentence embeddings, of length 1, by text
 _Pairs = list[tuple[int, int]]
-_Parts = Sequence[range]  # of each row of a table, where among its texts the row's parts stand
+_Parts = Sequence[range]  # for each row of a table: which of the table's texts are its clauses
 
 MOST_PARTNERS = 3  # people never needed more (App. B.4)
 SHORTEST_PART = 3  # words: "Ana and Ben are friends" is one belief, "Ana" is no clause
 
-# Not "that" and "who", which as often as not go with a verb: "Ana knows who won" is one belief.
+# Not "that" and "who", which often follow a verb: "Ana knows who won" is one belief.
 _JOINT = re.compile(r"[;,]\s+(?:(?:and|but|while)\s+)?|\s+(?:and|but|while|because)\s+")
 _GROUP = re.compile(r"[,;/&]|\b(?:and|or|of|with)\b", re.IGNORECASE)
-# So small beside any likeness that it decides only whether a pair at the threshold counts, which
-# rounding must not.
+# A tolerance, so that a pair exactly at the threshold counts whatever the rounding. It is too small
+# to change anything else.
 _TIE = 1e-9
 
 
 @dataclass(frozen=True)
 class Alignment:
-    """MatchCounts of both tables, by row."""
+    """The MatchCounts of both tables: how many rows of the other table each row matches."""
 
     mc_predicted: Counts  # None where a judge left it undefined, as in `mc_gold`
     mc_gold: Counts
 
 
 def actor_key(name: str, gold_actors: Iterable[str]) -> str | None:
-    """The gold actor that `name` is written for, or None (App. C.4, step 2).
+    """The gold actor that `name` means, or None (App. C.4, step 2). "world" always is one.
 
-    Cosmetic variants only: case, spaces, punctuation, a leading article; a part of a gold name that
-    no other gold actor shares ("Wang" for "Xiao Wang"); a full name that begins or ends with a gold
-    name ("Ana Ruiz" for "Ana"). No variants: groups ("Ana and Ben"), possessives ("Ana's father").
+    Only cosmetic variants are accepted: case, spaces, punctuation, a leading article; a part of a
+    gold name that no other gold actor shares ("Wang" for "Xiao Wang"); a full name that begins or
+    ends with a gold name ("Ana Ruiz" for "Ana"). Groups ("Ana and Ben") and possessives ("Ana's
+    father") are not variants of a person's name.
     """
     words = _words(name)
     key = "".join(words)
@@ -82,8 +83,9 @@ def _shortens(short: list[str], long: list[str]) -> bool:
 
 
 def compound_parts(belief: str) -> list[str]:
-    """The clauses of a compound belief, or none: two parts or more of three words or more between
-    semicolons, commas, "and", "but", "while", "because". Quoted speech is one event.
+    """The clauses of a compound belief; [] if the belief is not compound. Clauses have three words
+    or more and are separated by semicolons, commas, "and", "but", "while" or "because". A belief
+    with fewer than two, or with quoted speech, is not compound.
     """
     if re.search('["“”]', belief):
         return []
@@ -93,7 +95,7 @@ def compound_parts(belief: str) -> list[str]:
 
 
 def texts_to_embed(tables: Iterable[Table]) -> list[str]:
-    """The distinct texts that `align` needs vectors of: beliefs, and the parts of compound ones."""
+    """The distinct texts whose vectors `align` needs: beliefs, and clauses of compound beliefs."""
     texts = []
     for table in tables:
         for row in table:
@@ -104,13 +106,13 @@ def texts_to_embed(tables: Iterable[Table]) -> list[str]:
 def align(
     predicted: Table, gold: Table, kind: str, threshold: float, vectors: Vectors = None
 ) -> Alignment:
-    """MatchCounts by a kind of `similarity` and a threshold above 0, at most 1.
+    """MatchCounts by a kind of `similarity` and a threshold (above 0, at most 1).
 
-    Within one actor, first the one-to-one assignment whose pairs lie farthest above the threshold
-    in total, so that the closest of several rivals is kept. Then each compound row may take still
-    unmatched rows of the other table, up to three partners in all: a row must be as like as the
-    threshold says to a part (`compound_parts`) that it is most like and that no partner covers. A
-    compound row without a partner takes some only if they cover two parts or more.
+    The rows of each actor are first matched one to one, by the assignment whose pairs lie farthest
+    above the threshold in total, so that the closest of several rivals is kept. Then each compound
+    row may take unmatched rows of the other table, up to three partners in all. The similarity of
+    such a row to its most similar clause (`compound_parts`) must reach the threshold, and no other
+    partner may cover that clause. A compound row without a partner takes two or more, or none.
     """
     return alignments(predicted, gold, kind, [threshold], vectors)[0]
 
@@ -118,9 +120,9 @@ def align(
 def alignments(
     predicted: Table, gold: Table, kind: str, thresholds: Sequence[float], vectors: Vectors = None
 ) -> list[Alignment]:
-    """`align` at each of several thresholds, the similarities computed once. An assignment at a
-    threshold is not one assignment cut there: with likenesses .9 and .8 in the first row and .8 and
-    .1 in the second, .9 stands alone at .75, but at .65 the two pairs of .8 are better.
+    """The result of `align` at each of several thresholds; similarities are computed once. Each
+    threshold needs an assignment of its own: with similarities .9 and .8 in the first row and .8
+    and .1 in the second, the pair of .9 is best at .75, but at .65 the two pairs of .8 are better.
     """
     gold_actors = list(dict.fromkeys(row.actor for row in gold))
     keys = {row.actor: actor_key(row.actor, gold_actors) for row in (*predicted, *gold)}
@@ -138,9 +140,11 @@ def alignments(
 
 
 def _of_actor(table: Table, key: str | None, keys: Mapping) -> tuple[list[int], _Parts, list[str]]:
-    """The rows of one actor: their numbers, and all texts, of which the parts come last."""
+    """One actor's rows: their numbers in the table, the places of each row's clauses among the
+    texts, and the texts (first all beliefs, then all clauses).
+    """
     numbers = [number for number, row in enumerate(table) if keys[row.actor] == key]
-    # By their texts, so that ties fall the same way whatever their order in the table.
+    # Rows are sorted by text, so that ties are decided alike in any order of the table.
     numbers.sort(key=lambda number: (plain(table[number].belief), table[number].belief, number))
     texts = [table[number].belief for number in numbers]
     parts = []
@@ -152,15 +156,15 @@ def _of_actor(table: Table, key: str | None, keys: Mapping) -> tuple[list[int], 
 
 
 def _pairs(likeness: np.ndarray, left: _Parts, right: _Parts, threshold: float) -> _Pairs:
-    """The pairs (left row, right row) of one actor: first one to one, then those by which a row
-    that holds several beliefs gets more partners.
+    """The matching pairs (left row, right row) of one actor: first the one-to-one pairs, then the
+    further partners of compound rows.
 
-    likeness: of texts of the left table to those of the right one; in both the rows come first,
-    then the parts of rows that hold several beliefs (`left`, `right`: which, by row).
+    likeness: the similarity of each left text to each right text. On both sides the rows' texts
+    come first, then the clauses; `left` and `right` say which clauses belong to each row.
     """
     pairs = _assigned(likeness[: len(left), : len(right)], threshold)
     pairs += _extended(likeness, left, right, pairs, threshold)
-    # The same for rows of the right table, with the two tables in exchanged roles.
+    # The same for compound rows of the right table: the tables exchange their roles.
     exchanged = [(right_row, left_row) for left_row, right_row in pairs]
     exchanged += _extended(likeness.T, right, left, exchanged, threshold)
     return [(left_row, right_row) for right_row, left_row in exchanged]
@@ -179,7 +183,9 @@ def _assigned(likeness: np.ndarray, threshold: float) -> _Pairs:
 def _extended(
     likeness: np.ndarray, parts: _Parts, other_parts: _Parts, pairs: _Pairs, threshold: float
 ) -> _Pairs:
-    """The pairs that compound rows add. likeness: of one table's texts (rows, then parts)."""
+    """The pairs (row, partner) that compound rows add to `pairs`. likeness: as in `_pairs`;
+    parts: the clauses of the compound rows' table; other_parts: those of their partners' table.
+    """
     partners = dict(pairs)
     matched = set(partners.values())
     added = []
@@ -196,7 +202,7 @@ def _extended(
             covered = part_likeness[:, partner_texts].max(axis=1)
             is_open = (covered < threshold) & (covered < part_likeness[:, partner].max())
             room -= 1
-        # For the part that it is most like, or a second wording of one part would count twice.
+        # A row may only match its most similar clause: two wordings of one clause count once.
         to_free = part_likeness[:, free]
         is_best_part = to_free == to_free.max(axis=0)
         candidates = np.where(is_best_part, to_free, 0.0)[is_open]
@@ -211,8 +217,9 @@ def _extended(
 
 
 def precision_recall_f1(alignment: Alignment) -> tuple[float, float, float]:
-    """Precision, recall and F1 of one story (Sec. 5): rows with a nonzero MatchCount over rows. An
-    empty table scores 0; undefined rows are left out, and a table with no other rows is nan.
+    """Precision, recall and F1 of one story (Sec. 5). Precision is the share of predicted rows with
+    a nonzero MatchCount, recall that of gold rows. An empty table scores 0. Rows with an undefined
+    count are left out; if a table has no other rows, its share and F1 are nan.
     """
     precision = _share(alignment.mc_predicted)
     recall = _share(alignment.mc_gold)
@@ -222,7 +229,7 @@ def precision_recall_f1(alignment: Alignment) -> tuple[float, float, float]:
 
 
 def _share(counts: Counts) -> float:
-    """The share of nonzero counts among the defined ones."""
+    """The share of nonzero counts among defined ones; 0 without rows, nan if none is defined."""
     if not counts:
         return 0.0
     is_matched = [count > 0 for count in counts if count is not None]
@@ -240,12 +247,13 @@ _COUNT = re.compile(r'[,|;\t]\s*"?(\d{1,6})(?:\.0+)?"?[\s|]*$')
 
 
 def parse_judgement(text: str, predicted: Table, gold: Table) -> Alignment | str:
-    """The counts in a judge's two tables, or the reason why there are none.
+    """The MatchCounts in a judge's answer, or a text that says why there are none.
 
-    The tables have a label or a header each, commas or pipes, fences or prose around them. A line
-    stands for the row at its place if the texts are equal, else for the first other row with that
-    text, else for the row at its place if the table is complete and the texts share half of their
-    words. Rows without a line or a possible number are undefined (None), never 0.
+    Each of the two tables begins with a label or a header and separates cells by commas or pipes;
+    fences and prose around them are ignored. A line stands for the row at the same place if their
+    texts are equal, else for the first other row with that text, else for the row at the same place
+    if the table is complete and their `token_f1` is at least .5. A row without a line, or with an
+    impossible count, is undefined (None), never 0.
     """
     tables = _judged_lines(visible(text)[0])
     if not any(tables.values()):
@@ -258,7 +266,7 @@ def parse_judgement(text: str, predicted: Table, gold: Table) -> Alignment | str
 
 
 def _judged_lines(text: str) -> dict[str, list[tuple[str, int]]]:
-    """The lines of both tables: actor and belief as plain text, and the count."""
+    """The lines of the tables "predicted" and "gold": (actor and belief as plain text, count)."""
     tables: dict[str, list[tuple[str, int]]] = {"predicted": [], "gold": []}
     side = ""
     is_at_top = False
@@ -270,11 +278,11 @@ def _judged_lines(text: str) -> dict[str, list[tuple[str, int]]]:
             side = "predicted" if label[1] else "gold"
             is_at_top = True
         elif _HEADER.fullmatch(words):
-            if not is_at_top:  # a header without a label: of the first table, then of the second
+            if not is_at_top:  # without labels, the first header is of "predicted"
                 side = "gold" if side else "predicted"
             is_at_top = True
         elif side and count:
-            if is_at_top:  # of two tables with one label the later counts
+            if is_at_top:  # if a table is written twice, the last one counts
                 tables[side] = []
             is_at_top = False
             tables[side].append((plain(line[: count.start()]), int(count[1])))
@@ -292,7 +300,7 @@ def _counts(lines: Sequence[tuple[str, int]], rows: Table, limit: int) -> list[i
 
 
 def _lines_of_rows(lines: Sequence[str], rows: Table) -> dict[int, int]:
-    """The line that stands for each row, by their numbers, see `parse_judgement`."""
+    """The number of the line that stands for each row, by row number; see `parse_judgement`."""
     texts = [plain(f"{row.actor} {row.belief}") for row in rows]
     at_place = zip(lines, texts, strict=False)
     line_of_row = {row: row for row, (line, text) in enumerate(at_place) if line == text}

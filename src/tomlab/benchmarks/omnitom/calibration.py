@@ -1,8 +1,8 @@
 """Labelled alignments that OmniToM's judges are calibrated on (App. B.4): known by construction,
 or read from a file of human annotations.
 
-Known by construction: a gold belief table is edited by listed operations, and the operation is the
-label (`calibration.yaml`). Nobody judged these tables; `LabelledTable.truth` says so in each.
+Known by construction: operations listed in `calibration.yaml` edit a gold belief table, and each
+operation determines the MatchCounts. Nobody judged these tables, as `LabelledTable.truth` says.
 """
 
 import random
@@ -25,10 +25,10 @@ from tomlab.scoring.similarity import shared, similarity
 _DATA = files.yaml_beside(__file__)
 OPERATIONS = _DATA["operations"]
 PROFILES = _DATA["profiles"]
-THRESHOLDS = tuple(n / 100 for n in range(10, 101, 2))  # to choose a similarity from
-# A belief under another actor is none of theirs if it shares less than this with each of them.
+THRESHOLDS = tuple(n / 100 for n in range(10, 101, 2))  # of similarity, to choose from
+# A belief given to an actor is a miss if it shares less than this with each of the actor's beliefs.
 UNLIKE = 0.5
-SIDES = ("predicted", "gold")  # of a table
+SIDES = ("predicted", "gold")  # the two tables of a `LabelledTable`
 _Counted = list[tuple[Row, int]]  # rows with their MatchCounts
 
 
@@ -47,7 +47,7 @@ class LabelledTable:
 
     @property
     def content(self) -> str:
-        """The story and what is predicted of it, by which a table is known again."""
+        """The story's id and the predicted beliefs as text, which identify the predicted table."""
         beliefs = [" ".join(f"{row.actor}: {row.belief}".split()) for row in self.predicted]
         return "\n".join([self.group, *sorted(beliefs)])
 
@@ -55,9 +55,11 @@ class LabelledTable:
 def calibration_set(
     records: Sequence[Mapping], tables: int, seed: int, vectors: Vectors = None
 ) -> list[LabelledTable]:
-    """So many edited tables, the records taken in turn, and the profiles with each turn.
+    """Make `tables` edited tables. Records are taken in turn, each with another profile at every
+    turn.
 
-    vectors: of the gold beliefs, to find the nearest siblings; without them the nearest by words.
+    vectors: embeddings of the gold beliefs, to find the most similar sibling of a belief (another
+    belief of its actor); without them words are compared.
     """
     profiles = list(PROFILES)
     labelled = []
@@ -72,7 +74,7 @@ def calibration_set(
 
 
 class _Edit(NamedTuple):
-    """A row of an edited table, its MatchCount, and the operation that made it."""
+    """A row of an edited table, its true MatchCount, and the operation that made it."""
 
     row: Row
     match_count: int
@@ -82,11 +84,11 @@ class _Edit(NamedTuple):
 def edited(
     record: Mapping, profile: str, seed: str, others: Sequence[Mapping], vectors: Vectors = None
 ) -> LabelledTable:
-    """A record's table edited in the manner of a profile.
+    """A record's table, edited by operations that are drawn with the weights of a profile.
 
-    others: records that foreign beliefs are taken from. A paraphrase is one of the belief's own, or
-    made by rule. Near misses, misplaced and foreign beliefs are held against all beliefs of the
-    actor, so that none states one of them, as far as words tell.
+    others: records that foreign beliefs are taken from. Paraphrases are those of the record, or
+    made by rule. Near misses and beliefs under a wrong actor or from another story are compared by
+    words with all beliefs of the actor, and only used if they state none of them.
     """
     table_id = f"{record['story_id']}/{profile}"
     draw = random.Random(f"{seed}/{table_id}")
@@ -122,7 +124,7 @@ def edited(
 
 
 class _Story:
-    """A record, and what its beliefs can be turned into."""
+    """A record that is being edited, and the edits that its beliefs allow."""
 
     def __init__(
         self, record: Mapping, others: Sequence[Mapping], draw: random.Random, vectors: Vectors
@@ -139,8 +141,9 @@ class _Story:
     def edit(
         self, operation: str, number: int, waiting: list[int]
     ) -> tuple[_Counted, _Counted] | None:
-        """What the operation predicts and what gold then has, from one belief or from two of one
-        actor, the other being taken out of `waiting`; None where there is no way.
+        """The predicted and the gold rows that an operation makes of belief `number`, with their
+        MatchCounts; None if the operation is impossible here. Operations on two beliefs of one
+        actor take the second out of `waiting`, the numbers of beliefs still to be edited.
         """
         row = self.rows[number]
         match operation:
@@ -160,7 +163,9 @@ class _Story:
     def _edit_two(
         self, operation: str, number: int, waiting: list[int]
     ) -> tuple[_Counted, _Counted] | None:
-        """A belief in the place of its sibling, or two joined by the prediction or by gold."""
+        """Predict a sibling for a belief, or join two beliefs in the prediction ("merge") or in
+        gold ("split"). Arguments and result: as for `edit`.
+        """
         row = self.rows[number]
         partners = [other for other in waiting if self.rows[other].actor == row.actor]
         if operation == "sibling":
@@ -172,7 +177,7 @@ class _Story:
         if operation == "sibling":
             return [(self.rows[partner], 0)], [(row, 0)]
         pair = [row, self.rows[partner]]
-        # Both ways of saying a belief, or the joined one would always be told by its words alone.
+        # Beliefs are reworded by chance, or shared words would always reveal the joined row.
         varied = []
         for belief, belief_number in zip(pair, (number, partner), strict=True):
             varied.append(self.draw.choice([belief, self._in_other_words(belief_number)]))
@@ -184,8 +189,8 @@ class _Story:
         return (joined, apart) if operation == "merge" else (apart, joined)
 
     def _nearest_sibling(self, row: Row, partners: Sequence[int]) -> list[int]:
-        """The nearest of these beliefs, if there is any."""
-        # A row of several clauses may hold its sibling, and then does match it.
+        """The number of the partner whose belief is most like the row's; [] if none fits."""
+        # Compound rows are left out: one may contain the other belief, and then they match.
         simple = [number for number in partners if not compound_parts(self.rows[number].belief)]
         if compound_parts(row.belief) or not simple:
             return []
@@ -195,7 +200,7 @@ class _Story:
         return [simple[likeness.argmax()]]
 
     def _misses(self, operation: str, number: int) -> list[Row]:
-        """The ways to miss the belief by this operation that state no other belief either."""
+        """The rows that the operation makes of a belief and that state no belief of their actor."""
         row = self.rows[number]
         misses = []
         match operation:
@@ -207,7 +212,7 @@ class _Story:
             case "other place":
                 texts = rewordings.other_places(row.belief, self.places)
             case "other person":
-                # "Ana thinks p" under Ana would come to p, which may be another of her beliefs.
+                # "Ana thinks p" under actor Ana means p, which may be another of her beliefs.
                 strangers = [name for name in self.people if name != row.actor]
                 texts = rewordings.other_people(row.belief, self.people, strangers)
             case "other time":
@@ -215,17 +220,19 @@ class _Story:
             case "negation":
                 texts = rewordings.negations(row.belief)
         for text in texts:
-            # Closer to the belief than to the actor's others, and no other way to say it.
+            # The text must be more like this belief than like the actor's others, and not equal.
             likeness = max(shared(text, wording) for wording in self.wordings[number])
             nearest = self._likeness(text, row.actor, except_for=number)
-            # "In the attic" misses "in the box" and "in the bag" alike.
+            # "In the attic" is as like "in the box" as "in the bag", and means neither.
             is_as_near = operation == "other place" and nearest == likeness
             if likeness < 1 and (nearest < likeness or is_as_near):
                 misses.append(replace(row, belief=text))
         return misses
 
     def foreign(self) -> list[Row]:
-        """A belief of another story under an actor of this one, if a few draws find one."""
+        """A list with one belief of another story, given to an actor of this one; [] if up to five
+        random stories give none that is unlike the actor's own beliefs.
+        """
         for other in self.draw.sample(self.others, min(5, len(self.others))):
             row = self.draw.choice(rows(other))
             actor = self.draw.choice(self.actors)
@@ -243,7 +250,9 @@ class _Story:
         return replace(row, belief=rewordings.reworded(row.belief, self.draw))
 
     def _likeness(self, text: str, actor: str, except_for: int | None = None) -> float:
-        """How many words a text shares with the actor's belief that is most like it."""
+        """The largest `shared` of a text with any wording of the actor's beliefs (0 without any).
+        except_for: the number of a belief to leave out.
+        """
         shares = [0.0]
         for number, row in enumerate(self.rows):
             if row.actor == actor and number != except_for:
@@ -251,7 +260,7 @@ class _Story:
         return max(shares)
 
 
-_OTHER_TABLE = {"prediction": "gold", "gold": "prediction"}  # as the form calls the sides
+_OTHER_TABLE = {"prediction": "gold", "gold": "prediction"}  # by the names in the form
 _TABLE = ["story_id", "annotator", "system"]
 ALIGNMENTS_FORM = pa.DataFrameSchema(
     {
@@ -268,8 +277,9 @@ ALIGNMENTS_FORM = pa.DataFrameSchema(
 
 
 def read_human(path: Path | str) -> list[LabelledTable]:
-    """The tables of a CSV of human MatchCounts (`ALIGNMENTS_FORM`), one a story and annotator.
-    match_count may be empty: undecided; `system` tells several predictions for one story apart.
+    """The tables in a CSV of human MatchCounts (`ALIGNMENTS_FORM`): one for each story, annotator
+    and, if the file has it, `system`, which distinguishes predictions for one story. An empty
+    match_count means undecided.
     Errors: `InputError` that names every row and field at fault.
     """
     tables = []
@@ -291,14 +301,16 @@ def _counted_rows(form: pd.DataFrame) -> tuple[tuple[Row, ...], list[int | None]
 
 
 def _by_table(form: pd.DataFrame) -> list[pd.DataFrame]:
-    """The rows of each pair of tables."""
+    """The form's rows for each pair of tables (same story, annotator and system)."""
     if "system" not in form:
         form = form.assign(system="")
     return [part for _, part in form.groupby(_TABLE, sort=False)]
 
 
 def _above_the_other_table(form: pd.DataFrame) -> Iterator[tuple[int, str, str]]:
-    """A check of `read_form`: no row has more matches than the other table has rows."""
+    """A check for `read_form`. Yields (row, column, what is expected) for each row with more
+    matches than the other table has rows.
+    """
     for part in _by_table(form):
         sizes = part["table"].value_counts()
         for row, side, count in part[["table", "match_count"]].itertuples():
@@ -312,8 +324,8 @@ def _above_the_other_table(form: pd.DataFrame) -> Iterator[tuple[int, str, str]]
 
 
 def labelled_rows(tables: Sequence[LabelledTable]) -> pd.DataFrame:
-    """One row a belief of a table, predicted rows first: `group, unit, table_id, side, match_count,
-    operation, truth` (whether it is matched; missing where not known).
+    """One row per belief of each table, predicted beliefs first: `group` (story), `unit` (its id),
+    `table_id, side, match_count, operation, truth` (whether it has a match; missing if unknown).
     """
     lines = []
     for table in tables:
@@ -328,15 +340,16 @@ def labelled_rows(tables: Sequence[LabelledTable]) -> pd.DataFrame:
 
 
 def undecided(predicted: Sequence[Row], gold: Sequence[Row]) -> Alignment:
-    """What an answer that could not be read decides on two tables: nothing."""
+    """An alignment of two tables with every count undefined, as for an unreadable answer."""
     return Alignment([None] * len(predicted), [None] * len(gold))
 
 
 def decisions(
     tables: Sequence[LabelledTable], alignments: Sequence[Alignment | None], judge: str
 ) -> pd.DataFrame:
-    """What a judge decided on the rows of `labelled_rows`: `judge, group, unit, truth, decision`.
-    alignments: one a table; None where the judge's answer could not be read.
+    """A judge's decisions on the rows of `labelled_rows`: `judge, group, unit, truth, decision`
+    (whether the row has a match; missing if undefined). alignments: one per table; None if the
+    judge's answer was unreadable.
     """
     counts = []
     for table, alignment in zip(tables, alignments, strict=True):

@@ -1,4 +1,4 @@
-"""OmniToM's judges (App. B.4, C.4): models asked to align tables; people's labels correct F1."""
+"""OmniToM's judges (App. B.4, C.4): language models align tables; people's labels correct F1."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,7 +19,9 @@ from tomlab.scoring.answers import pairs
 async def asked(
     tables: Sequence[LabelledTable], level: str, model: ModelSpec, limits: Limits, **how
 ) -> tuple[list[Alignment | None], pd.Series, list[Response]]:
-    """What `read` makes of a language model's answers, and these. how: as in `requests`."""
+    """Ask a language model to align tables. Returns the alignments and reasons of `read`, and the
+    model's responses. how: keyword arguments of `requests`.
+    """
     responses = await ask(requests(tables, level, **how), model, limits=limits)
     alignments, reasons = read(responses, tables)
     return alignments, reasons, responses
@@ -33,9 +35,11 @@ def requests(
     replaced: Mapping[str, str] | None = None,
     **options,
 ) -> list[Request]:
-    """One request a table: the system has the directive, the user story and tables (App. C.4).
+    """One request per labelled table. The system message is the directive; the user message has
+    the story and both tables (App. C.4).
 
-    level: L1 to L4, of detail; replaced: a user's own prompt files; options: of `Request`.
+    level: the prompt's level of detail, L1 to L4; replaced: a user's own prompt files; options:
+    further fields of `Request`.
     """
     directive = {"role": "system", "content": prompts.load(f"judges/align-{level}", replaced)}
     judge_requests = []
@@ -55,7 +59,7 @@ def requests(
 
 def _csv(beliefs: Sequence[Row]) -> str:
     table = pd.DataFrame([(row.actor, row.belief) for row in beliefs], columns=["Actor", "Belief"])
-    # One line a row: a judge that copies them gives them back on one line.
+    # Line breaks are removed, so that each row is one line, also where a judge copies it.
     table = table.map(lambda text: " ".join(text.split()))
     return table.to_csv(index=False, lineterminator="\n").rstrip("\n")
 
@@ -63,7 +67,9 @@ def _csv(beliefs: Sequence[Row]) -> str:
 def read(
     responses: Sequence[Response], tables: Sequence[LabelledTable]
 ) -> tuple[list[Alignment | None], pd.Series]:
-    """The alignments in a judge's answers, None where there is none, and what became of each."""
+    """Read a judge's answers. Returns one alignment per answer, None if it is unusable, and a
+    Series with "read" or the reason why not ("failed": there was no reply).
+    """
     alignments: list[Alignment | None] = []
     reasons = []
     for response, table in zip(responses, tables, strict=True):
@@ -82,7 +88,7 @@ def read(
 def as_released(
     alignments: Sequence[Alignment | None], tables: Sequence[LabelledTable]
 ) -> list[Alignment]:
-    """The alignments of `read` as the release counts them: a row without a count is no match."""
+    """The alignments of `read` as the release counts them: rows without a count get 0 matches."""
     counted = []
     for alignment, table in zip(alignments, tables, strict=True):
         alignment = alignment or undecided(table.predicted, table.gold)
@@ -93,7 +99,7 @@ def as_released(
 
 
 def tables_of(items: pd.DataFrame, responses: pd.DataFrame) -> dict[tuple, LabelledTable]:
-    """The usable extracted tables of a run, for a judge, by their keys for `score(judged=…)`."""
+    """A run's usable extracted tables, for a judge to align, by the keys of `score(judged=…)`."""
     tables = {}
     for item, response in pairs(items, responses, dict.fromkeys(responses["method"]) | METHODS):
         predicted = tuple(parsed(response).rows)
@@ -116,10 +122,10 @@ def tables_of(items: pd.DataFrame, responses: pd.DataFrame) -> dict[tuple, Label
 def corrected(
     scores: pd.DataFrame, tables: Mapping[tuple, LabelledTable], human: Sequence[LabelledTable]
 ) -> pd.DataFrame:
-    """F1 of each model and method, the mean over stories, corrected by people's labels where enough
-    stories have some (`error.by_labels`): `model, method, value, ci_low, ci_high, n` (stories
-    labelled), `n_groups`. scores: of extraction, by one judge; tables: of `tables_of`; human: those
-    with people's MatchCounts, of which F1 is averaged over the people who labelled one table.
+    """Mean F1 over stories of each model and method, corrected by people's labels where enough
+    stories have labels (`error.by_labels`): `model, method, value, ci_low, ci_high, n` (labelled
+    stories), `n_groups`. scores: of extraction, by one judge; tables: from `tables_of`; human:
+    tables with people's MatchCounts. If several people labelled a table, their F1 is averaged.
     """
     f1s = [precision_recall_f1(table.known)[2] for table in human]
     by_people = pd.Series(f1s, [table.content for table in human], dtype=float)

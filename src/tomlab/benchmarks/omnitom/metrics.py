@@ -1,4 +1,4 @@
-"""OmniToM's metrics (Sec. 5, App. D): scores by story, averaged over stories, with intervals over
+"""OmniToM's metrics (Sec. 5, App. D): means over stories, with intervals that are clustered by
 families of stories that are nearly the same (`items.compose.families`).
 """
 
@@ -15,7 +15,7 @@ from tomlab.scoring.series import Measure, Measures, Series, Statistic, by_unit,
 from tomlab.scoring.stats import COUNT
 from tomlab.scoring.variants import protocol
 
-# Of belief orders: the paper puts the second and the third together.
+# The names of belief orders in results. The paper puts the second and the third together.
 BUCKETS = {"0": "order 0", "1": "order 1", "2": "order 2+", "3": "order 2+"}
 MATCH_COUNTS = ("0", "1", "2", "3+")
 _STORY = ["family", "group_id", "sample"]  # one output for one story
@@ -24,21 +24,24 @@ _STORY = ["family", "group_id", "sample"]  # one output for one story
 def metrics(scores: pd.DataFrame) -> pd.DataFrame:
     """The metrics table of one or more models.
 
-    Extraction: f1, precision, recall ("all": mean over stories; "categories": mean of the category
-    means, as Table 3 prints it; by category; f1 by belief order), beliefs_per_story, matchcount.
-    Labelling, over rows that repeat actor and belief, as in the release: accuracy ("all": mean of
-    the seven dimensions; by dimension, category, order, and such as "context/HT"), macro_f1,
-    balanced_accuracy and majority_baseline by dimension; accuracy_by_position pairs rows by their
-    place instead, which credits reworded beliefs and wrong actors, too.
-    ToMBench's questions: linked_accuracy, as f1, of `by_question`; its n counts questions.
-    An unusable output counts as 0; under conditions that end in "/usable" it is left out. unusable,
-    outcome_rate: over all outputs, each try at a question being one.
+    Extraction: f1, precision, recall (condition "all": mean over stories; "categories": mean of the
+    category means, as in Table 3; each category; for f1 each belief order too), beliefs_per_story,
+    matchcount. Labelling, over rows that repeat actor and belief, as in the release: accuracy
+    ("all": mean of the seven dimensions; by dimension, category, order, or two of them, such as
+    "context/HT"); macro_f1, balanced_accuracy and majority_baseline by dimension;
+    accuracy_by_position, which pairs rows by their place instead and so also credits reworded
+    beliefs and wrong actors. ToMBench's questions: linked_accuracy, the mean score of
+    `by_question`, under the conditions of precision; its n counts questions.
+    An unusable output counts as 0, but is left out under conditions that end in "/usable".
+    unusable and outcome_rate are shares of all outputs; each try at a question is one output.
     """
     return check(table(NAME, series(scores)), "metrics", "omnitom metrics")
 
 
 def series(scores: pd.DataFrame) -> Measures:
-    """What each number of `metrics` is made of: outputs, gold beliefs or linked questions."""
+    """The data behind each number of `metrics`, as (model, method, measure): values of outputs,
+    beliefs or linked questions.
+    """
     scores = protocol(scores)
     scores = scores.assign(usable=~scores["outcome"].isin(OUTCOMES[2:]))
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
@@ -63,7 +66,7 @@ def _means_of_all_and_usable(metric: str, part: pd.DataFrame, column: str) -> It
 
 
 def _means(metric: str, rows: pd.DataFrame, column: str, suffix: str = "") -> Iterator[Measure]:
-    """A score by story: its mean over stories, over categories, and in each category."""
+    """A score's mean over stories, the mean of its category means, and each category's mean."""
     if rows.empty:
         return
     mean = Series(metric, f"all{suffix}", rows[column], rows["family"])
@@ -75,7 +78,7 @@ def _means(metric: str, rows: pd.DataFrame, column: str, suffix: str = "") -> It
 def _means_by(
     metric: str, rows: pd.DataFrame, column: str, by: str, condition: str = "{}"
 ) -> Iterator[Measure]:
-    """The mean of each value of the column `by`, which fills the braces of `condition`."""
+    """The mean of `column` for each value of `by`; that value fills the braces of `condition`."""
     for level, cell in rows.groupby(by):
         yield Series(metric, condition.format(level), cell[column], cell["family"])
 
@@ -87,12 +90,12 @@ def _linked(part: pd.DataFrame) -> Iterator[Measure]:
 
 
 def by_question(scores: pd.DataFrame) -> pd.DataFrame:
-    """A row a ToMBench question (and `sample`): `option`, the one named by most of its tries, as
-    its letter in the file, `votes` for it of `tries`, and `score`, 1 if it is the right one.
+    """One row per ToMBench question and `sample`: `option` (the letter, as in ToMBench's file, that
+    most tries chose), its `votes`, the number of `tries`, and `score` (1 if the option is right).
 
-    Of options with as many votes the one whose try came first counts, as in ToMBench's released
-    code (`get_results.py`). A try of which no option was read votes for none, "", which may win:
-    our choice, where the release takes it for the first option shown. scores: of method `linked`.
+    If options have equally many votes, the one chosen in the earliest try wins, as in ToMBench's
+    released code (`get_results.py`). An unreadable try is a vote for "", which may win: this is our
+    choice; the release counts such a try for the first option shown. scores: of method `linked`.
     """
     details = [json.loads(detail) for detail in scores["detail"]]
     tries = scores.join(pd.DataFrame(details, scores.index, ["question", "try", "option"]))
@@ -121,8 +124,8 @@ _OUTPUT = ["family", "group_id", "category", "model", "method", "sample"]
 
 
 def belief_rows(scores: pd.DataFrame) -> pd.DataFrame:
-    """One row a belief of a table: side (predicted, gold), actor, belief, order, match_count (nan
-    where the judge gave none). Unusable outputs have their gold beliefs, unmatched.
+    """One row per belief of a table: side (predicted, gold), actor, belief, order, match_count (nan
+    where the judge gave none). Unusable outputs only have rows for their gold beliefs, unmatched.
     """
     columns = ["item_id", *_OUTPUT]
     rows = []
@@ -136,8 +139,9 @@ def belief_rows(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def f1_by_order(scores: pd.DataFrame) -> pd.DataFrame:
-    """F1 of each story by belief order (Fig. 5a): precision over predicted beliefs said to be of an
-    order that gold has, recall over gold beliefs of it. A match need not agree on the order.
+    """F1 (`f1`) of each output by belief order (`bucket`; Fig. 5a), for orders that its gold table
+    has. Precision is over beliefs predicted with that order, recall over gold beliefs of that
+    order. Matched beliefs may differ in their order.
     """
     rows = belief_rows(scores).dropna(subset="match_count")
     rows = rows.assign(bucket=rows["order"].map(BUCKETS), matched=rows["match_count"] > 0)
@@ -150,9 +154,10 @@ def f1_by_order(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def label_rows(scores: pd.DataFrame) -> pd.DataFrame:
-    """One row a gold belief and dimension: bucket (of its order), dimension, gold, the label
-    predicted in the row that repeats the belief (None: no legal one), whether that is right, and
-    whether the label in the row at its place (placed) is.
+    """One row per gold belief and dimension: belief (its number), bucket (its order), dimension,
+    gold (the right label), predicted (the label in the row that repeats the belief; None: no legal
+    one), right (whether it equals gold), placed (whether the label in the row at the same place
+    equals gold).
     """
     columns = [*_OUTPUT, "usable"]
     rows = []
@@ -190,7 +195,7 @@ def _labelling(part: pd.DataFrame) -> Iterator[Measure]:
 
 
 def _by_story(labels: pd.DataFrame, column: str) -> pd.DataFrame:
-    """A row a story: the share of each dimension, and of `all` their mean."""
+    """One row per output: the mean of `column` for each dimension, and their mean in `all`."""
     keys = [*_STORY, "category", "usable"]
     stories = labels.groupby([*keys, "dimension"], sort=False)[column].mean()
     stories = stories.unstack("dimension")[list(DIMENSIONS)]
@@ -199,14 +204,14 @@ def _by_story(labels: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def _beyond_accuracy(labels: pd.DataFrame, dimension: str) -> Iterator[Measure]:
-    """Of one dimension: the means over gold labels of F1 and of the share right, and what the
-    commonest gold label would score.
+    """For one dimension: F1 and recall, each averaged over the gold labels, and the accuracy of
+    always answering with the commonest gold label.
     """
     beliefs = by_unit(labels, "group_id", "sample", "belief")
     yield Statistic("macro_f1", dimension, beliefs, _confusions, macro_f1, _gold_counts)
     recalls = Series("balanced_accuracy", dimension, beliefs["right"], beliefs["family"])
     yield recalls._replace(kinds=beliefs["gold"])
-    # The first by name of those that are as common.
+    # If several labels are equally common, the first in alphabetical order.
     commonest = labels["gold"].value_counts().sort_index().idxmax()
     stories = labels.assign(share=labels["gold"] == commonest).groupby(_STORY)["share"].mean()
     stories = by_unit(stories.reset_index(), "group_id", "sample")
@@ -214,7 +219,9 @@ def _beyond_accuracy(labels: pd.DataFrame, dimension: str) -> Iterator[Measure]:
 
 
 def _confusions(labels: pd.DataFrame) -> pd.DataFrame:
-    """By family how often each gold label was given each of them or, the last column, another."""
+    """Counts by family (rows). Columns are pairs (gold, predicted): each gold label with each gold
+    label, and with "another" for any other prediction.
+    """
     legal = DIMENSIONS[labels["dimension"].iloc[0]]
     names = [label for label in legal if labels["gold"].eq(label).any()]
     predicted = labels["predicted"].where(labels["predicted"].isin(names), "another")
@@ -224,13 +231,13 @@ def _confusions(labels: pd.DataFrame) -> pd.DataFrame:
 
 
 def _gold_counts(counts: np.ndarray) -> np.ndarray:
-    """How often each label is gold, of `_confusions` of shape (..., labels * (labels + 1))."""
+    """How often each label is gold. counts: as for `macro_f1`."""
     n_labels = int(counts.shape[-1] ** 0.5)
     return counts.reshape(*counts.shape[:-1], n_labels, n_labels + 1).sum(axis=-1)
 
 
 def macro_f1(counts: np.ndarray) -> np.ndarray:
-    """The mean F1 of labels, nan where one of them does not occur in gold. counts: of
+    """The mean of the labels' F1; nan if one of the labels never occurs in gold. counts: from
     `_confusions`, of shape (..., labels * (labels + 1)).
     """
     gold = _gold_counts(counts)

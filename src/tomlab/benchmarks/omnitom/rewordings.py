@@ -1,5 +1,5 @@
-"""OmniToM's beliefs rewritten by rule, to calibrate judges (App. B.4): in other words, joined, or
-turned into a near miss. The wordings stand in `rewordings.yaml`.
+"""Rules that rewrite OmniToM's beliefs, to calibrate judges (App. B.4): they paraphrase a belief,
+join two, or turn one into a near miss. The wordings are in `rewordings.yaml`.
 """
 
 import random
@@ -12,13 +12,13 @@ from tomlab.scoring.similarity import plain
 
 _DATA = yaml_beside(__file__)
 _OPENER = re.compile(rf"({'|'.join(_DATA['openers'])})\b")
-# Up to a word that no compound noun goes on with: "in the room", not "in the living".
+# The next word must not continue a compound noun: "in the room", not "in the living" (room).
 _PLACE = re.compile(
     r"\b(in|on|under|behind|into|onto|inside|at|from|to|near|beside) "
     r"((?:the|a|an) (?!hurry|moment|morning|afternoon|evening|night|weekend|way|end)\w+)"
     r"(?=\W*$|[,;]| (?:and|but|for|if|in|on|under|to|when|while|with)\b)"
 )
-# A "not" would make these something else than the opposite, or the same again.
+# With these words, adding "not" gives no opposite: the result may even mean the same.
 _HEDGED = re.compile(
     r"\b(not|never|nobody|nothing|may|might|maybe|perhaps|probably|half|whether|how|\w+n['’]t)\b",
     re.IGNORECASE,
@@ -30,7 +30,7 @@ _VERB = re.compile(
 
 
 def reworded(belief: str, draw: random.Random) -> str:
-    """The belief in other words; where no rule applies, in a phrase that adds nothing."""
+    """The belief in other words. If no rule changes it, a phrase that adds no meaning frames it."""
     rules = [rule for rule in _DATA["same"].items() if re.search(rule[0], belief)]
     text = belief
     for pattern, words in draw.sample(rules, min(2, len(rules))):
@@ -43,29 +43,31 @@ def reworded(belief: str, draw: random.Random) -> str:
 
 
 def joined(first: str, second: str, draw: random.Random) -> str:
-    """Two sentences as one."""
+    """Two sentences joined by "and" or a semicolon."""
     return first.rstrip(" .") + draw.choice([" and ", "; "]) + _in_mid_sentence(second)
 
 
 def _in_mid_sentence(sentence: str) -> str:
-    """The sentence with a small letter, unless it may begin with a name."""
+    """The sentence with a lower-case first letter if it begins with one of the YAML's `openers`, so
+    that names keep their capital.
+    """
     return sentence[0].lower() + sentence[1:] if _OPENER.match(sentence) else sentence
 
 
 def _with(belief: str, match: re.Match, words: Iterable[str], group: str | int = 0) -> list[str]:
-    """The belief with each of the words in the place of what was matched."""
+    """Copies of the belief, in each of which one of `words` replaces the matched text."""
     start, end = match.span(group)
     return [belief[:start] + word + belief[end:] for word in words]
 
 
 def places(beliefs: Sequence[str]) -> list[str]:
-    """The nouns, with their articles, that follow a preposition of place."""
+    """The distinct nouns, with their articles, that follow a preposition of place."""
     nouns = [match[2] for belief in beliefs for match in _PLACE.finditer(belief)]
     return list(dict.fromkeys(nouns))
 
 
 def other_places(belief: str, nouns: Sequence[str]) -> list[str]:
-    """The belief with another place in it: one of `nouns`, or one that no story has."""
+    """Copies of the belief with one place replaced by another of `nouns` or of `elsewhere`."""
     texts = []
     for match in _PLACE.finditer(belief):
         others = [noun for noun in (*nouns, *_DATA["elsewhere"]) if noun != match[2]]
@@ -74,7 +76,9 @@ def other_places(belief: str, nouns: Sequence[str]) -> list[str]:
 
 
 def other_people(belief: str, people: Sequence[str], strangers: Sequence[str]) -> list[str]:
-    """The belief with one of `strangers`, whom it does not name, for somebody it names."""
+    """Copies of the belief in which one of `people` is replaced by one of `strangers` whom the
+    belief does not name.
+    """
     absent = [name for name in strangers if not _name_in(belief, name)]
     texts = []
     for name in people:
@@ -85,12 +89,14 @@ def other_people(belief: str, people: Sequence[str], strangers: Sequence[str]) -
 
 
 def _name_in(belief: str, name: str) -> re.Match | None:
-    """Where the belief has the name. "Ana's father", who may be an actor as well, is not Ana."""
+    """The match of a name in a belief, or None. "Ana's father" is no match for "Ana"."""
     return re.search(rf"\b{re.escape(name)}\b(?!['’])", belief)
 
 
 def other_times(belief: str) -> list[str]:
-    """The belief with another time in it, by the first of the `times` that has a word of it."""
+    """Copies of the belief with another time. The first group of the YAML's `times` that has a word
+    of the belief provides the others; [] if none has.
+    """
     for times in _DATA["times"]:
         match = re.search(rf"\b(?:{'|'.join(times)})\b", belief)
         if match:
@@ -99,7 +105,7 @@ def other_times(belief: str) -> list[str]:
 
 
 def negations(belief: str) -> list[str]:
-    """The belief denied; nothing if it is hedged, negative or without a verb of a short list."""
+    """The belief with its verb negated; [] if it is hedged or negative or has no listed verb."""
     match = _VERB.search(belief)
     if match is None or _HEDGED.search(belief):
         return []
@@ -108,7 +114,9 @@ def negations(belief: str) -> list[str]:
 
 
 def renamed(text: str, names: Sequence[str], people: Sequence[str]) -> str:
-    """`text` with the first of `names` replaced by the first of `people`, and so on round."""
+    """`text` with each of `names` replaced by the person at its place in `people`, which starts
+    again if it is shorter.
+    """
     if not names or not people:
         return text
     person_of_name = dict(zip(names, cycle(people), strict=False))

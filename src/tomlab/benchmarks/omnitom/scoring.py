@@ -1,4 +1,4 @@
-"""OmniToM's verdicts: extracted tables against gold tables, labels against gold labels (Sec. 5)."""
+"""OmniToM's scoring: extracted tables and labels are compared with the gold ones (Sec. 5)."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ _Aligned = tuple[Alignment, str] | None  # an extracted table's matches, and who
 
 @dataclass(frozen=True)
 class Judge:
-    """Who says which beliefs match: a kind of `scoring.similarity`, its least value of a match."""
+    """How matches are decided: a kind of `scoring.similarity`, and the least value of a match."""
 
     kind: str = "embedding"
     threshold: float = 0.75
@@ -42,15 +42,15 @@ def verdict(
     aligned: _Aligned = None,
     by_text: bool = False,
 ) -> dict:
-    """The outcome and the score of one answer, and the rule that decided, in words.
+    """The `outcome` and `score` of one answer, the `rule` that decided (in words), and details.
 
-    A table without a row that can be read earns nothing. Else the score of an extracted table is
-    F1 of the beliefs that have a match in the other table, and the score of a labelled one is the
-    share of labels that are gold's, in rows that repeat a given actor and belief. The outcome is
-    `correct` for any score above 0.
+    A table without a readable row scores 0. Otherwise an extracted table's score is the F1 of
+    beliefs that have a match in the other table; a labelled table's score is the share of the gold
+    labels that it gives in rows that repeat the actor and belief. The outcome is `correct` for any
+    score above 0.
 
     answer: the rows that were read; aligned: the matches of an extracted table, and who judged
-    them.
+    them; by_text: whether a linked question's option counts if its text is given without a letter.
     """
     if item["question_type"] == "linked":
         return _linked(item, response, by_text)
@@ -72,19 +72,21 @@ def verdict(
 
 
 def _linked(item: Mapping, response: Mapping, by_text: bool) -> dict:
-    """A try at a ToMBench question; `option` is the letter of the one it names, as in the file."""
+    """Score one try at a ToMBench question. In `detail`, `option` is the letter that the chosen
+    option has in ToMBench's file, "" if the answer is unreadable.
+    """
     read = judged(item, response, KEYS, read_answer, False, by_text)
     tried = json.loads(item["tried"])
     result = {"score": float(read.outcome == "correct"), "rule": read.rule, "outcome": read.outcome}
     if read.key is None:
         return {**result, "detail": {**tried, "option": ""}}
-    number = KEYS.index(read.key)  # under which an option stands
+    number = KEYS.index(read.key)  # the chosen option's place in the prompt
     option = tried["written"][number]
     return {**result, "detail": {**tried, "option": option}, "chosen": item["choices"][number]}
 
 
 def _extraction(answer: Parsed, gold: Sequence[Row], aligned: Alignment, judge: str) -> dict:
-    """F1 of the share of predicted and the share of gold beliefs that have a match (Stage 1)."""
+    """Score an extracted table (Stage 1) by F1 of the predicted and gold beliefs with a match."""
     precision, recall, f1 = alignment.precision_recall_f1(aligned)
     matched = _matched(aligned.mc_predicted)
     matched_gold = _matched(aligned.mc_gold)
@@ -121,7 +123,9 @@ def _counted_rows(rows: Sequence[Row], counts: Sequence[int | None]) -> list[lis
 
 
 def _labelling(answer: Parsed, gold: Sequence[Row]) -> dict:
-    """The share of labels that are gold's (Stage 2) in rows that repeat actor and belief."""
+    """Score a labelled table (Stage 2): the share of gold labels that it gives in rows that repeat
+    the actor and belief. `detail` also has the labels of the row at the same place.
+    """
     repeating = same_rows(gold, answer.rows)
     at_place = labels_for(gold, answer.rows)
     detail = []
@@ -147,7 +151,7 @@ def _labelling(answer: Parsed, gold: Sequence[Row]) -> dict:
 
 
 def _labels_of(row: Row | None) -> dict[str, str | None]:
-    """The labels that a row gives, each in its normal form."""
+    """A row's label for each dimension, in its legal spelling; None where there is no legal one."""
     labels = {} if row is None else {**row.labels, "order": row.order}
     return {name: normal_label(name, labels.get(name, "")) for name in DIMENSIONS}
 
@@ -155,8 +159,8 @@ def _labels_of(row: Row | None) -> dict[str, str | None]:
 def same_rows(gold: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
     """The predicted row of each gold belief, or None, as in the released `run_replication.py`.
 
-    Only a row with all its labels' cells counts. Actor and belief are gold's but for case, spaces,
-    quotation marks around them, and full stops at the end of the belief.
+    Only rows with a cell for every label count. Actor and belief must equal those of gold, apart
+    from case, spaces, quotation marks around them, and full stops at the end of the belief.
     """
     whole = [row for row in predicted if DIMENSIONS.keys() <= row.labels.keys()]
     return paired(gold, whole, _as_released)
@@ -170,7 +174,7 @@ def _as_released(row: Row) -> tuple[str, str]:
 
 _KEY = ("item_id", "model", "method", "sample")
 _OF_ITEM = ("group_id", "family", "source", "question_type", "category")
-# Of a linked question, of which no table was asked, and of what a stage does not have.
+# The values of columns that do not apply to a row, such as `precision` of a linked question.
 _DETAILS = {
     "stage": 0,
     "score": 0.0,
@@ -193,15 +197,16 @@ def score(
     embedder: ModelSpec | None = MINILM,
     by_text: bool = False,
 ) -> pd.DataFrame:
-    """A row a response, with `outcome` and `score`: F1 (extraction), mean accuracy (labelling), or
-    1 for a try at a linked question that names the right option; see `verdict`.
+    """One row per response, with `outcome` and `score`: F1 (extraction), accuracy (labelling), or
+    1 if a try at a linked question names the right option, else 0; see `verdict`.
 
-    judge: of extraction, by default embeddings with optimal assignment; judged: alignments by a
-    language model, by (item_id, model, method, sample), which come first unless they leave all rows
-    of a table undefined; embedder: None leaves extraction out where embeddings would judge it;
-    by_text: a linked option's text without its letter counts, too.
-    Details: `n_predicted`, `n_gold`, `rows_lost`, `cells_dropped` (behind the last heading),
-    `cut_off` (at the token limit), `precision`, `recall`, `judge`, `detail` (JSON, for `metrics`).
+    judge: judges extraction, by default embeddings with optimal assignment; judged: alignments by a
+    language model, by (item_id, model, method, sample), which are used instead unless they leave
+    all rows of a table undefined; embedder: if None, extraction that embeddings would judge is left
+    out; by_text: an option's text without its letter counts as an answer to a linked question.
+    Further columns: `n_predicted`, `n_gold`, `rows_lost`, `cells_dropped` (behind the last
+    heading), `cut_off` (at the token limit), `precision`, `recall`, `judge`, `detail` (JSON, for
+    `metrics`).
     Errors: `InputError` for responses to unknown items or with an unknown method.
     """
     answers = _of_their_stage(items, responses)
@@ -217,13 +222,13 @@ def score(
     for (item, response, answer), alignment_and_judge in zip(read, aligned, strict=True):
         decided = verdict(item, response, answer, alignment_and_judge, by_text)
         rows.append(_score_row(item, response, answer, decided))
-    # `detail` has the option of a linked question, by its letter in the file.
+    # `chosen` is not needed: `detail` has the chosen option's letter in ToMBench's file.
     return table_of(rows, answers, KEYS, "omnitom scores").drop(columns="chosen")
 
 
 def _of_their_stage(items: pd.DataFrame, responses: pd.DataFrame) -> list[tuple]:
-    """Items with their responses. Errors: `InputError` for a method of another stage."""
-    # Any method will do whose name begins with the stage of its item.
+    """Pairs (item, response). Errors: `InputError` if a method is not of its item's stage."""
+    # Unknown methods are allowed if their name begins with the stage of their item.
     methods = [name for name in responses.get("method", []) if isinstance(name, str)]
     answers = pairs(items, responses, dict.fromkeys(methods) | METHODS)
     for item, response in answers:
@@ -255,7 +260,7 @@ def _score_row(item: Mapping, response: Mapping, answer: Parsed, decided: Mappin
 
 
 def rule(item: Mapping, scored: Mapping) -> str:
-    """How an answer was read, what decided. scored: a response with its row of `score`."""
+    """How an answer was read and scored, in words. scored: a response with its row of `score`."""
     aligned = None
     if item["question_type"] == "extraction":
         detail = json.loads(scored["detail"])
@@ -266,7 +271,7 @@ def rule(item: Mapping, scored: Mapping) -> str:
 
 
 def parsed(response: Mapping) -> Parsed:
-    """What can be read of a response's table; no rows for a failed request."""
+    """The rows that can be read in a response's table; none if the request failed."""
     if failed(response):
         return Parsed([], [], "failed")
     return _read(visible(response["response"])[0])
@@ -278,7 +283,9 @@ def key_of(response: Mapping) -> tuple:
 
 
 def likeness(tables: Sequence[tuple], kind: str, embedder: ModelSpec | None) -> alignment.Vectors:
-    """What `alignment.align` needs to know of these predicted and gold tables for a kind."""
+    """The embeddings, by text, that `alignment.align` needs for these pairs of tables; None if
+    `kind` needs none or there is no embedder.
+    """
     if kind != "embedding" or embedder is None:
         return None
     texts = alignment.texts_to_embed(chain.from_iterable(tables))
@@ -293,7 +300,9 @@ def _aligned(
     judged: Mapping[tuple, Alignment],
     embedder: ModelSpec | None,
 ) -> Iterator[_Aligned]:
-    """The alignment of each extracted table with the gold one, and who made it."""
+    """For each answer, the alignment of its table with gold and who judged it; None if it is not an
+    extraction. A language model's alignment comes first if precision, recall and F1 are defined.
+    """
     tables = []
     for item, _, answer in read:
         is_extracted = item["question_type"] == "extraction"

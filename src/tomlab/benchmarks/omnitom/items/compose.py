@@ -33,25 +33,25 @@ from tomlab.records.tidy import check
 from tomlab.scoring.choices import key_of, shuffled
 
 NAME = "omnitom"
-KEYS = ("A", "B", "C", "D")  # of the options of a linked question
+KEYS = ("A", "B", "C", "D")  # the letters of a linked question's options
 NEARLY_THE_SAME = 0.7
-# A part of the items is drawn by story: one of each family (stories about one plot) before a second
-# of any, each category in its turn.
+# Samples of items are drawn by story: one story of each family (stories with nearly the same text)
+# before a second one of any, and categories in turn.
 UNIT = "group_id"
 STRATA = ("family", "category")
-STAGES = ("linked", "extraction", "labelling")  # as types of question
-# Of the tables that a stage asks for; at 0 those of the beliefs that are given to be labelled.
+STAGES = ("linked", "extraction", "labelling")  # types of question, by `Method.stage`
+# Columns of the table that each stage asks for; at 0, of the beliefs that are given for labelling.
 _COLUMNS = (("actor", "belief"), EXTRACTION, LABELLING)
-RELEASED_TOKENS = 6000  # of an answer in the release; the paper names no limit
+RELEASED_TOKENS = 6000  # an answer's limit in the release; the paper names none
 _json = partial(json.dumps, ensure_ascii=False)
 
 
 class Method(NamedTuple):
-    """How a stage is put: a system prompt of its own, then the data of an item in a layout."""
+    """How a stage is asked: by its own system prompt, followed by the data of an item."""
 
     stage: int  # 1 extraction, 2 labelling, 0 the ToMBench question of a story
     prompts: Sequence[str]  # the names of the prompt files that go into requests
-    level: str = ""  # of detail of the prompt (TELeR)
+    level: str = ""  # the prompt's level of detail (TELeR)
     json: bool = False  # answers follow a schema
     max_tokens: int = RELEASED_TOKENS
 
@@ -59,13 +59,13 @@ class Method(NamedTuple):
 METHODS: dict[str, Any] = {
     name: Method(**fields) for name, fields in yaml_beside(__file__)["methods"].items()
 }
-# A table has rows for what happened and for everybody, so that the story stays in sight.
+# The second step still shows the story, as tables have rows for facts and for every actor.
 for _base in ("stage1-L3", "stage2-L3"):
     METHODS |= techniques.methods(_base, METHODS[_base], f"{_base}-", True, ("omnitom/minds",))
 
 
 def read_released(path: Path | str, seed: int = 0) -> pd.DataFrame:
-    """The items of a file in the released format, one JSON object a story (App. B.5)."""
+    """The items of a file in the released format: one JSON object per story (App. B.5)."""
     return compose(read_records(path), seed)
 
 
@@ -75,10 +75,11 @@ def compose(
     examples: Sequence[Mapping] = (),
     examples_shown: int = 1,
 ) -> pd.DataFrame:
-    """Two items a story: extraction, and labelling of the gold beliefs. `answer` is the gold table
-    as JSON. Of their own they have `category` (its code), `examples` (JSON: of `examples` as many
-    other stories of the category as prompts of level L4 show, or all there are), `paraphrases`
-    (JSON: for each belief others in the same meaning) and `family` (of `families`).
+    """Two items per story: extraction, and labelling of the gold beliefs. `answer` is the gold
+    table as JSON. Columns beyond the common ones are `category` (a code), `examples` (JSON:
+    `examples_shown` other stories of the category, for prompts of level L4, or all that `examples`
+    has), `paraphrases` (JSON: a list for each belief) and `family` (see `families`).
+    Errors: `InputError` without records.
     """
     if not records:
         raise InputError("omnitom: there are no stories to compose items from")
@@ -103,9 +104,9 @@ def compose(
 
 
 def families(records: Sequence[Mapping]) -> dict[str, str]:
-    """By story id the family: the least id among the stories that are nearly the same. Two are if
-    the cosine of their TF-IDF is over .7: many of ToMBench's stories are one told with other names.
-    Intervals cluster on families.
+    """The family of each story, by story id. Two stories are nearly the same if the cosine of their
+    TF-IDF vectors is over .7: many of ToMBench's stories differ only in names. A family is all
+    stories that such pairs connect; its name is its least id. Intervals cluster on families.
     """
     from scipy.sparse.csgraph import connected_components
     from sklearn.feature_extraction.text import TfidfVectorizer  # takes a second to import
@@ -118,8 +119,8 @@ def families(records: Sequence[Mapping]) -> dict[str, str]:
 
 
 def item_of(record: Mapping, name: str, **columns: Any) -> dict:
-    """An item on a story. name: in its id, the type of question and what follows a colon; columns:
-    those that items of this type fill.
+    """An item about a record's story. name: the end of the item's id; up to a colon it is the type
+    of question. columns: values that replace or add to the common ones.
     """
     item = {
         "benchmark": NAME,
@@ -141,7 +142,7 @@ def item_of(record: Mapping, name: str, **columns: Any) -> dict:
 def examples_for(
     record: Mapping, examples: Sequence[Mapping], seed: int, number: int
 ) -> list[Mapping]:
-    """So many other stories of the record's category from `examples`, by lot, or all there are."""
+    """`number` other stories of the record's category, drawn from `examples`, or all if fewer."""
     category = record["story_category"]
     of_category = [example for example in examples if example["story_category"] == category]
     usable = [example for example in of_category if example["story"] != record["story"]]
@@ -152,13 +153,13 @@ def examples_for(
 def linked_items(
     records: Sequence[Mapping], tombench: pd.DataFrame, seed: int = 0, *, tries: int = 5
 ) -> pd.DataFrame:
-    """The ToMBench questions on the stories of `records`: for method `linked`, one item a try.
+    """ToMBench's questions about the stories of `records`, for method `linked`: one item per try.
 
-    tombench: of `records.read_tombench`; the table may be empty. As in ToMBench's released code
-    (zhchen18/ToMBench, `run_api.py`), each of five tries has its options in an order by lot, here
-    by `seed` and the item's id. The prompt is ours and asks for "(A)", where the release asks for
-    "[[A]]"; both are read. Column `tried` (JSON) has `question` (its id), `try` (from 1) and
-    `written`: for each option as shown the letter of its place in the file, such as "BA".
+    tombench: from `records.read_tombench`; the table may be empty. As in ToMBench's released code
+    (zhchen18/ToMBench, `run_api.py`), each of five tries shows the options in a random order, here
+    drawn by `seed`, question and try. Our prompt asks for "(A)", that of the release for "[[A]]";
+    both are read. Column `tried` (JSON) has `question` (its id), `try` (from 1) and `written`: the
+    letters that the options have in the file, in the order shown, such as "BA".
     """
     stories = pd.DataFrame(records, columns=["story_id", "source", "story_category", "story"])
     stories = stories.merge(tombench, on=["story_category", "story"])
@@ -187,7 +188,7 @@ def linked_items(
 
 
 def records_of(items: pd.DataFrame) -> list[dict]:
-    """The records behind an items table, in the format of App. B.5 with their `source`."""
+    """The records that an items table was composed from: the format of App. B.5, with `source`."""
     records = []
     for item in items[items["question_type"] == "extraction"].to_dict("records"):
         beliefs = json.loads(item["answer"])
@@ -207,7 +208,7 @@ def records_of(items: pd.DataFrame) -> list[dict]:
 
 
 def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
-    """The items of a method's stage; for L4 those with an example to show."""
+    """The items that a method asks: those of its stage; for L4 only those that have examples."""
     how = METHODS[method]
     chosen = items[items["question_type"] == STAGES[how.stage]]
     return chosen[chosen["examples"] != "[]"] if how.level == "L4" else chosen
@@ -216,9 +217,9 @@ def asked(items: pd.DataFrame, method: str) -> pd.DataFrame:
 def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = None) -> list[dict]:
     """The chat messages for one item.
 
-    A table is asked for in the roles of App. C.1 and the order of the release: the system message
-    has the directive, for L4 with emphasis and examples; the user message has the data and, last,
-    the order to write only the table. Prompt files have every word of it but the data.
+    Requests for a table follow the roles of App. C.1 and the order of the release: the system
+    message has the directive, for L4 with emphasis and examples; the user message has the data and
+    ends with the order to write only the table. All wording but the data is in the prompt files.
     """
     how = METHODS[method]
     if isinstance(how, techniques.TwoStep):
@@ -240,7 +241,7 @@ def messages(item: Mapping, method: str, replaced: Mapping[str, str] | None = No
 
 
 def _solved(examples: Sequence[Mapping], how: Method, replaced: Mapping[str, str] | None) -> str:
-    """Records as the examples of a prompt of level L4, each with the table that answers it."""
+    """The examples' text in a prompt of level L4: each story with the table that is its answer."""
     parts = []
     for number, example in enumerate(examples, start=1):
         gold = rows(example)
@@ -255,7 +256,7 @@ def _solved(examples: Sequence[Mapping], how: Method, replaced: Mapping[str, str
 
 
 def table_text(beliefs: Sequence[Row], stage: int) -> str:
-    """Beliefs as the pipe table that a stage asks for; at stage 0 without labels."""
+    """Beliefs as the pipe table that a stage asks for; at stage 0 only actors and beliefs."""
     lines = []
     for cells in [HEADS, *({**vars(row), **row.labels} for row in beliefs)]:
         lines.append(" | ".join(cells[name] for name in _COLUMNS[stage]))
@@ -263,7 +264,9 @@ def table_text(beliefs: Sequence[Row], stage: int) -> str:
 
 
 def in_words(item: Mapping) -> dict[str, str]:
-    """What an item asks about and its gold table, as pipe tables: `question` and `gold`."""
+    """An item for readers: `question` (the question or given beliefs, else the story) and `gold`
+    (the gold table as a pipe table, or the right option).
+    """
     gold = item["answer"]
     stage = STAGES.index(item["question_type"])
     if stage:
@@ -272,7 +275,9 @@ def in_words(item: Mapping) -> dict[str, str]:
 
 
 def schema(method: str) -> dict | None:
-    """The JSON schema of a method's answers, for providers that keep to one; None for tables."""
+    """The JSON schema of a method's answers, for providers that enforce one; None if the method
+    asks for pipe tables.
+    """
     how = METHODS[method]
     if not how.json:
         return None
@@ -293,21 +298,24 @@ def _object(properties: dict[str, dict]) -> dict:
 
 
 def shared_prefix(item: Mapping, method: str) -> str:
-    """Nothing where the directive stands first: a story is asked about once by each method."""
+    """The start that several prompts of a method share: the story in the first call of a two-step
+    method, else "", since each method asks about a story once and its directive stands first.
+    """
     if isinstance(METHODS[method], techniques.TwoStep):
         return METHODS[method].shared_prefix(shared_prefix, item)
     return ""
 
 
 def reference(item: Mapping, method: str, seed: int) -> dict[str, str]:
-    """What the baselines answer. omniscient: everybody believes all that happened (extraction); all
-    is true and public (labelling). random: half of the gold beliefs, each given to an actor by lot
-    (extraction); labels by lot. gold: the gold table.
+    """The baselines' answers, by name. omniscient: every actor believes every fact (extraction);
+    every belief is true and public (labelling); it has no answer to a linked question. random: each
+    gold belief with probability .5, given to a random actor (extraction); random labels; a random
+    option. gold: the gold table or right option.
     """
     stage = METHODS[method].stage
     draw = random.Random(f"random/{seed}/{method}/{item['item_id']}")
     if stage == 0:
-        # Nothing in a ToMBench question says which option fits if everybody knew everything.
+        # A ToMBench question does not say which option fits if everybody knew everything.
         guess = draw.choice(KEYS[: len(item["choices"])])
         return {"gold": f"({key_of(item, item['answer'], KEYS)})", "random": f"({guess})"}
     gold = gold_rows(item)
@@ -336,7 +344,9 @@ def _labellings(gold: Sequence[Row], draw: random.Random) -> dict[str, list[Row]
 
 
 def weighed(item: Mapping, replaced: Mapping[str, str] | None = None) -> Iterator[tuple]:
-    """For each label of each gold belief the prompt that its legal values continue."""
+    """Yields (prompt, legal labels) for each dimension of each gold belief. The labels are weighed
+    as continuations of the prompt.
+    """
     for row in gold_rows(item):
         data = {"story": item["story"], "actor": row.actor, "belief": row.belief}
         for name, labels in DIMENSIONS.items():
@@ -344,7 +354,7 @@ def weighed(item: Mapping, replaced: Mapping[str, str] | None = None) -> Iterato
 
 
 def labelled(item: Mapping, picks: Sequence[str]) -> str:
-    """The gold beliefs as JSON with other labels, in the order of `weighed`."""
+    """The gold beliefs as JSON, with the labels `picks` (in the order of `weighed`) as theirs."""
     labels = iter(picks)
     beliefs = json.loads(item["answer"])
     for belief in beliefs:

@@ -1,5 +1,5 @@
-"""OmniToM's quality control: the rules of a gold belief table (Sec. 4, App. A.2, C.2, C.3), and
-annotations of it. Rules read records and report; none changes one.
+"""OmniToM's quality control: rules that gold belief tables must keep (Sec. 4, App. A.2, C.2, C.3),
+and annotations by people or models. The rules report faults and change no record.
 """
 
 import re
@@ -18,25 +18,25 @@ from tomlab.scoring.similarity import plain
 
 
 def _stems(text: str) -> set[str]:
-    """Words without case, possessive and plural s: "Rebecca's friends" are rebecca and friend."""
+    """The words of a text, without case and final s: rebecca, friend of "Rebecca's friends"."""
     return {word.rstrip("s") for word in plain(text).split()}
 
 
 _NAMES = files.yaml_beside(__file__)
 _GROUPS = set(_NAMES["groups"])
 _GLUE = _stems(" ".join(_NAMES["glue"]))
-# Not "it", as in "it is raining".
+# "it" is allowed, as in "it is raining".
 _PRONOUN = re.compile(r"\s*(he|she|they|we|you|i)\b", re.IGNORECASE)
 
 
 def faults(
     records: Sequence[Mapping], vectors: np.ndarray, duplicate_cosine: float
 ) -> pd.DataFrame:
-    """Every fault of every gold record: `story_id, source, filter, reason, dropped`.
+    """One row per fault of the gold records: `story_id, source, filter` (the rule), `reason,
+    dropped` (whether the fault drops its record; released records are never dropped).
 
-    A fault drops its record, but released ones are reported and never dropped. vectors: sentence
-    embeddings of the stories, shape (records, dimensions), length 1: a story whose cosine to an
-    earlier one that is kept is `duplicate_cosine` or more is one told twice.
+    vectors: sentence embeddings of the stories, shape (records, dimensions), length 1. A story is a
+    near-duplicate if its cosine to an earlier story that is kept is `duplicate_cosine` or more.
     """
     table = pd.DataFrame(records, columns=["story_id", "source"])
     released = is_released(table["source"])
@@ -60,29 +60,30 @@ def _faults(record: Mapping) -> Iterator[tuple[str, str]]:
         for rule, reason in belief_faults(belief, record):
             yield rule, f"belief {number}: {reason}"
         earlier = numbers.setdefault((plain(belief["actor"]), plain(belief["belief"])), number)
-        # Matches are one to one, so that one of the two would never be found.
+        # Matches are one to one, so one of two equal beliefs could never be matched.
         if earlier != number:
             row = f"{belief['actor']}: {belief['belief']!r}"
             yield "duplicate belief", f"belief {number}: {row} stands as belief {earlier} too"
 
 
 def belief_faults(belief: Mapping, record: Mapping) -> Iterator[tuple[str, str]]:
+    """Yields (rule, reason) for each rule that a belief of the record breaks."""
     text = belief["belief"]
     order = belief["labels"]["order"]
     source = belief["labels"]["mental_source"]
-    # Order 0 is the world's facts, narrated, and nothing else is either of them (A.2, C.3).
+    # Order 0, the actor "world" and the source "Narration" must go together (A.2, C.3).
     if (belief["actor"] == WORLD) != (order == "0"):
         yield "order and actor", f"actor {belief['actor']!r}, order {order}"
     if (source == "Narration") != (order == "0"):
         yield "order and source", f"order {order}, Mental-Source {source}"
-    # Names replace pronouns (C.2). Stories of somebody who "tells you" have an actor of that name.
+    # Beliefs use names, not pronouns (C.2), unless an actor is called so, such as "you".
     subject = _PRONOUN.match(text)
     if subject and plain(subject[1]) not in {plain(b["actor"]) for b in record["beliefs"]}:
         yield "bare pronoun", f"{subject[1]!r} in {text!r}"
 
 
 def _unknown_actors(record: Mapping) -> Iterator[tuple[str, str]]:
-    """No actor may be made up (C.2)."""
+    """Yields (rule, reason) for each actor whose name the story does not have (C.2)."""
     allowed = _stems(record["story"]) | _GROUPS
     for actor in dict.fromkeys(belief["actor"] for belief in record["beliefs"]):
         name = _stems(actor) - _GLUE
@@ -92,7 +93,7 @@ def _unknown_actors(record: Mapping) -> Iterator[tuple[str, str]]:
 
 
 def annotations_form(records: Sequence[Mapping] = ()) -> pa.DataFrameSchema:
-    """The schema of a file of labels. records: of which it may be; any without."""
+    """The schema of a file of labels. records: the records it may label; by default any."""
     numbers = {str(record["story_id"]): range(1, len(record["beliefs"]) + 1) for record in records}
     columns = {
         "story_id": files.known(numbers or None, "story"),
@@ -107,10 +108,11 @@ def annotations_form(records: Sequence[Mapping] = ()) -> pa.DataFrameSchema:
 
 
 def read_annotations(path: Path | str, records: Sequence[Mapping]) -> pd.DataFrame:
-    """Labels by annotators (App. B.2): CSV with the columns of `annotations_form`, a row a cell.
+    """Labels by annotators (App. B.2): a CSV with the columns of `annotations_form` and
+    one row per label.
 
     belief: its number in the table of a story of `records`, from 1; annotator_type: `human` or
-    `llm:<model>`; dimension: a key of `DIMENSIONS`; label: one of its legal labels, spelled so.
+    `llm:<model>`; dimension: a key of `DIMENSIONS`; label: one of its labels, in the same spelling.
     Errors: `InputError` with all bad rows at once.
     """
     table = files.read_form(path, annotations_form(records))

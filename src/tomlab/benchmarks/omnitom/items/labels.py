@@ -1,4 +1,4 @@
-"""Which column and which legal label a text names, and whose labels they are (App. B.3, C.3)."""
+"""Find the column or legal label that a text names, and each belief's row (App. B.3, C.3)."""
 
 import re
 from collections import defaultdict
@@ -9,14 +9,14 @@ from tomlab.benchmarks.omnitom.items.records import DIMENSIONS, SCHEMA, Row
 from tomlab.scoring.similarity import plain
 
 _DASHES = "\\-\u2010-\u2015\u2212"  # hyphens, dashes and the minus, for a set of a pattern
-_NAMES = SCHEMA["columns"]  # the first is the head of a column
+_NAMES = SCHEMA["columns"]  # by column; the first is its heading
 HEADS = {key: names[0] for key, names in _NAMES.items()}
 
 
 @cache
 def column(name: str) -> str | None:
-    """The key of the column that a header cell names, or None. Case, what is no letter or figure
-    (some models set U+2011 for the hyphen), and what stands in brackets make no difference.
+    """The key of the column that a header cell names, or None. Only letters and digits count, in
+    any case (some models write U+2011 for the hyphen); text in brackets at the end is ignored.
     """
     return _KEYS.get(_bare(re.sub(r"(?<=[\w*`])\s*[(\[{].*", "", name, flags=re.DOTALL)))
 
@@ -32,11 +32,11 @@ for _key, _names in _NAMES.items():
 
 @cache
 def normal_label(dimension: str, text: str) -> str | None:
-    """The legal label that a predicted one is a variant of, or None, which counts as incorrect.
+    """The legal label that a predicted label means, or None, which counts as incorrect.
 
-    Variants are other case, punctuation and markup around it, other separators within it, and the
-    aliases of `schema.yaml`. Two labels, or a label in a sentence, are none; an order may be told
-    twice: "1 (first-order)".
+    Accepted are another case, punctuation and markup around the label, other separators within it,
+    and the aliases of `schema.yaml`. Two labels, or a label within a sentence, give None; but an
+    order may be written twice: "1 (first-order)".
     """
     words = _words(text)
     variants = _VARIANTS[dimension]
@@ -46,13 +46,13 @@ def normal_label(dimension: str, text: str) -> str | None:
     return orders.pop() if len(orders) == 1 else None
 
 
-# What may stand beside the figure or the word of an order.
+# Words that may stand beside the number of an order.
 _BESIDE_ORDERS = re.compile(r"\b(order|level|depth|beliefs?|or (higher|more|above))\b")
 
 
 def _words(text: str) -> str:
     text = re.sub(r"[*`\"'“”‘’()\[\]:=/&_]", " ", text.casefold())
-    # A hyphen joins words. Before a number it is a sign.
+    # A hyphen between words becomes a space. One before a number is a minus and stays.
     text = re.sub(rf"(?<=\w)\s*[{_DASHES}]\s*(?=\w)", " ", text)
     return " ".join(text.split()).rstrip(" .,;")
 
@@ -65,10 +65,10 @@ for _dimension, _labels in DIMENSIONS.items():
 
 
 def labels_for(gold: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None]:
-    """The predicted row of each gold belief, or None, by its place, which models are told to keep.
+    """The predicted row for each gold belief, or None. Models are told to keep the rows' order.
 
-    Our rule: first rows with the same actor and belief but for case, spaces and punctuation. Others
-    are paired by position, if there are as many as gold ones, even those of another actor.
+    Our rule: rows are first paired by actor and belief, apart from case, spaces and punctuation.
+    If both tables have as many rows, the rest are paired by position, whatever their actors.
     """
     rows = paired(gold, predicted, lambda row: (plain(row.actor), plain(row.belief)))
     if len(gold) != len(predicted):
@@ -81,7 +81,7 @@ def labels_for(gold: Sequence[Row], predicted: Sequence[Row]) -> list[Row | None
 
 
 def paired(gold: Sequence[Row], predicted: Sequence[Row], key: Callable) -> list[Row | None]:
-    """The predicted row with the key of each gold one; of several the first that is left."""
+    """For each gold row, the first unused predicted row with the same `key(row)`, or None."""
     waiting = defaultdict(list)
     for row in predicted:
         waiting[key(row)].append(row)

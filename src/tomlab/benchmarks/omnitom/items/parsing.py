@@ -1,7 +1,7 @@
 """Reading the belief tables that models write, and their labels (App. B.3, C.2 to C.4).
 
-The paper asks for pipe tables; what models write strays from that. Whatever looks like a row is
-either read or listed as lost. Labels: see `labels.normal_label`.
+The paper asks for pipe tables, but models often write other forms. Whatever looks like a row is
+either read or listed as lost. `labels.normal_label` reads labels.
 """
 
 import re
@@ -19,7 +19,7 @@ _OUTER_PIPES = re.compile(r"^\||(?<!\\)\|$")
 # What may stand between the braces of an object: quoted texts, and anything else but braces.
 _INSIDE = r'(?:"(?:[^"\\]|\\.)*(?:"|\Z)|[^{}"])*'
 _LABELS = rf'"labels"\s*:\s*\{{{_INSIDE}(?:\}}|\Z)'
-# An object that holds no other one but its labels, or how another one begins.
+# An object that contains no other object but `labels`, or the beginning of an object that does.
 _OBJECT = re.compile(rf"(?is)\{{{_INSIDE}{_LABELS}{_INSIDE}(?:\}}|\Z)|\{{{_INSIDE}\}}?")
 
 
@@ -27,18 +27,18 @@ _OBJECT = re.compile(rf"(?is)\{{{_INSIDE}{_LABELS}{_INSIDE}(?:\}}|\Z)|\{{{_INSID
 class Parsed:
     """What was read of one answer."""
 
-    rows: list[Row]  # the usable ones
-    lost: list[str]  # the text of what looked like a row
+    rows: list[Row]  # the usable rows
+    lost: list[str]  # the text of each unusable row
     reason: str  # why there is no usable row, or ""
     form: str = ""  # "JSON" or "pipe table"
-    dropped: int = 0  # cells behind the last heading: for nothing
+    dropped: int = 0  # how many cells behind the last heading were ignored
 
 
 def parse(text: str) -> Parsed:
-    """The rows of an answer, as JSON if any can be read so, else as a table.
+    """The rows of an answer, read as JSON if that gives any row, else as a pipe table.
 
-    text: the visible answer, thinking removed. A row's `labels` are those of its cells, "" where
-    there is no legal one. They stay empty if Order is the only one.
+    text: the visible answer, thinking removed. A row's `labels` are those of its cells, "" for an
+    illegal label. They stay empty if the row has no label but Order.
     """
     if not text.strip():
         return Parsed([], [], "empty answer")
@@ -68,7 +68,7 @@ def _parse_json(text: str) -> Parsed:
 
 
 def _values_of_object(text: str) -> dict[str | None, str]:
-    """What an object says, by columns; nothing if it is broken."""
+    """The values of a JSON object's text, by column; {} if the JSON is broken."""
     try:
         values = files.parsed(text)
         values |= values.get("labels") or {}
@@ -82,14 +82,14 @@ def _values_of_object(text: str) -> dict[str | None, str]:
 
 
 def _parse_table(text: str) -> Parsed:
-    """The rows of all pipe tables in a text, prose passed over.
+    """The rows of all pipe tables in a text; prose is ignored.
 
-    - A header names Actor and Belief, perhaps among other columns. It holds up to the next header.
-      Of a header without labels, where another has labels, nothing is read: it repeats the beliefs.
-    - Without a header, the columns are those of Stage 1 or 2 where two rows have that many cells
-      and only legal labels.
-    - Cells behind the last heading are dropped, and missing ones are the last, if there are labels
-      and all are legal. Else the row is lost.
+    - A header names Actor and Belief, perhaps among other columns, and holds up to the next header.
+      If some header has labels, tables whose header has none are not read: they repeat the beliefs.
+    - Without any header, the columns are those of Stage 1 or 2, if at least two rows have that many
+      cells and only legal labels.
+    - A row with more or fewer cells than headings is read from the left if it has labels and all
+      are legal: surplus cells are dropped. Otherwise it is lost.
     - A row without a letter in its actor or a word in its belief is lost.
     """
     lines = [line.strip() for line in text.split("\n")]
@@ -117,11 +117,10 @@ def _parse_table(text: str) -> Parsed:
 
 
 def _headings(cells: Sequence[str]) -> list[str | None]:
-    """What the columns below a header hold (None: something else); nothing for another line.
+    """The columns that a header line names, None for unknown ones; [] if the line is no header.
 
-    The release reads nine labelled cells by position, whatever stands above them: so a heading that
-    names no column is taken by its place, if the others stand in the order asked for and name most
-    columns.
+    The release reads nine labelled cells by position, whatever their headings. So unknown headings
+    are taken by position, if the known ones stand in the order asked for and are more than half.
     """
     keys = [column(cell) for cell in cells]
     by_place = [key or name for key, name in zip(keys, LABELLING, strict=False)]
@@ -141,7 +140,7 @@ def _usual_columns(table: Sequence[Sequence[str]]) -> Sequence[str]:
 
 
 def _has_labels(values: Mapping[str | None, str]) -> bool:
-    """Whether there are labels among the values of a row, and all are legal."""
+    """Whether a row has labels and all of them are legal."""
     labels = [normal_label(key, values[key]) for key in DIMENSIONS if key in values]
     return bool(labels) and None not in labels
 

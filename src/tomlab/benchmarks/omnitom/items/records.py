@@ -19,18 +19,18 @@ from tomlab.errors import InputError, refuse
 from tomlab.params import matches
 from tomlab.records.files import json_lines, read_text, unfit, yaml_beside
 
-# What is legal in a table: `categories` by code, labels by dimension, names of columns, aliases.
+# What a table may contain: categories by code, labels by dimension, column names, aliases.
 SCHEMA = yaml_beside(__file__, "schema.yaml")
 CATEGORIES = SCHEMA["categories"]
 CODES = {name: code for code, name in CATEGORIES.items()}
 DIMENSIONS = {name: tuple(labels) for name, labels in SCHEMA["dimensions"].items()}
-WORLD = "world"  # who holds the narrated facts
+WORLD = "world"  # the actor of the narrated facts
 RELEASED = "released:omnitom"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a belief table: who holds what. "" is what is not given or not legal."""
+    """One line of a belief table: who believes what. A missing or illegal value is ""."""
 
     actor: str
     belief: str
@@ -65,8 +65,8 @@ class _Record(BaseModel, strict=True, extra="allow"):
 
 
 def read_records(path: Path | str) -> list[dict]:
-    """The records of a JSONL file as they stand there, keys beyond those of App. B.5 too; `source`
-    is filled in where it is absent. Errors: `InputError` that names every line and field at fault.
+    """The records of a JSONL file, unchanged, with keys beyond those of App. B.5; only a missing
+    `source` is filled in. Errors: `InputError` that names every line and field at fault.
     """
     records, problems = json_lines(read_text(path))
     problems += unfit(records, _Record, "story_id", "line")
@@ -103,11 +103,12 @@ class _Question(BaseModel):
 
 
 def read_tombench(folder: Path | str) -> pd.DataFrame:
-    """The distinct English stories of ToMBench's seven retained files, in the order of first sight.
+    """The distinct English stories of ToMBench's seven retained files, in their first order.
 
-    Columns: `story_category, story` and `questions`, one mapping a line that tells the story:
-    `source_row` (its number), `question`, `choices` (two or four texts, without the letter that a
-    few repeat), `answer` (the right text). Errors: `InputError` with all that is wrong in a file.
+    Columns: `story_category, story` and `questions`, a list with a dict for each line that has the
+    story: `source_row` (the line's number), `question`, `choices` (two or four texts, without the
+    letter that a few begin with), `answer` (the right text). Errors: `InputError` that lists the
+    faults of the first bad file.
     """
     questions = []
     for category in CODES:
@@ -137,8 +138,9 @@ def read_tombench(folder: Path | str) -> pd.DataFrame:
 
 
 def statistics(records: Sequence[Mapping]) -> pd.DataFrame:
-    """Table 4: by category and in total, `stories`, `beliefs`, `beliefs_per_story` and the beliefs
-    of `order_0`, `order_1` and `order_2_plus`. `code` is "total" in the last row.
+    """Table 4: one row per category, and a last row with `code` "total". Columns: `code, category`,
+    the counts `stories`, `beliefs`, `beliefs_per_story`, and the beliefs by order: `order_0`,
+    `order_1`, `order_2_plus`.
     """
     table = []
     for code, category in {**CATEGORIES, "total": "Total"}.items():

@@ -1,8 +1,8 @@
-"""OmniToM's candidate gold by language model: beliefs extracted, then labelled (Sec. 4, App. B.2).
+"""A language model writes candidate gold tables for OmniToM (Sec. 4, App. B.2).
 
-Two steps at TELeR level L4. The paper's people reconciled such tables; these are one model's
-reading (see `source`). A table counts if all of it can be read: a right extraction of what the gold
-lacks would count as wrong.
+It first extracts beliefs, then labels them, both at TELeR level L4. In the paper people reconciled
+such tables; these are one model's reading (see `source`). A table is used only if all of it can be
+read: beliefs that gold lacks would be counted as wrong in right extractions.
 """
 
 import json
@@ -16,12 +16,12 @@ from tomlab.benchmarks.writing import Draft, Step, Unparsed
 from tomlab.errors import InputError
 from tomlab.models.specs import Request
 
-FIRST_ID = 3001  # of candidate records, after our own (1001 … and 2001 …)
+FIRST_ID = 3001  # candidate records' first id; ours begin at 1001 and 2001
 FIELDS = ("story_id", "story_category", "story", "source", "beliefs")  # of a record (App. B.5)
 
 
 class _Table(Step):
-    """A table at the level that `prompt` names, with examples of the story's category."""
+    """A step that asks for a table by the method `prompt`, with examples of the same category."""
 
     def request(
         self,
@@ -32,7 +32,9 @@ class _Table(Step):
         replaced: Mapping[str, str] | None = None,
         **options: Any,
     ) -> Request:
-        """Errors: `InputError` for a story without so many other stories of its category."""
+        """Errors: `InputError` if `examples` has fewer than `examples_shown` other stories of the
+        draft's category.
+        """
         solved = compose.examples_for(draft, examples, examples_seed, examples_shown)
         if len(solved) < examples_shown:
             raise InputError(
@@ -52,7 +54,9 @@ class _Table(Step):
 
 
 def parse_beliefs(text: str, draft: Draft) -> dict[str, list] | Unparsed:
-    """`beliefs` as in App. B.5, but of their labels only `order`, "" if none was legal."""
+    """`beliefs` in the format of App. B.5, but with `order` as the only label ("" if illegal).
+    `Unparsed` if no row, or not every row, can be read.
+    """
     table = parsing.parse(text)
     if not table.rows:
         return Unparsed(table.reason)
@@ -66,7 +70,9 @@ def parse_beliefs(text: str, draft: Draft) -> dict[str, list] | Unparsed:
 
 
 def parse_labels(text: str, draft: Draft) -> dict[str, list] | Unparsed:
-    """`beliefs` in the format of App. B.5."""
+    """The draft's `beliefs` with their labels, in the format of App. B.5. `Unparsed` if a belief
+    lacks one of seven legal labels.
+    """
     table = parsing.parse(text)
     if not table.rows:
         return Unparsed(table.reason)
