@@ -53,9 +53,11 @@ def waiting() -> Iterator[dict[str, str]]:
         environment = {**os.environ, "PYTHONHASHSEED": "0"}
         command = [sys.executable, "-m", "tomlab.pipeline.kernels", address]
         process = subprocess.Popen(command, env=environment, start_new_session=True)
-        yield {"JUPYTER_DEFAULT_PROVISIONER_NAME": "tomlab-forked", ADDRESS: address}
-        process.terminate()
-        process.wait()
+        try:
+            yield {"JUPYTER_DEFAULT_PROVISIONER_NAME": "tomlab-forked", ADDRESS: address}
+        finally:
+            process.terminate()
+            process.wait()
 
 
 def wait(address: str) -> None:
