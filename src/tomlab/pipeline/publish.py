@@ -32,7 +32,7 @@ BY_HAND = ("forms.ipynb",)  # not executed here, as somebody must press its butt
 FRONT = RESULTS / "index"
 BOOK = RESULTS / "book"
 # Folders of figures that the notebooks which `execute` runs draw.
-OTHERS = [RESULTS / "figures" / name for name in ("likelihood", "real_models")]
+OTHERS = [RESULTS / "figures" / name for name in ("knowing", "likelihood", "real_models")]
 NOT_IN_GIT = ("results", "data", ".responses")
 SHOWN = re.compile(r"figures/(\w+/[\w-]+\.png)")  # a figure that a document shows
 

@@ -18,6 +18,7 @@ import PIL.Image
 import seaborn as sns
 from fontTools import subset
 from IPython.display import HTML, Image, display
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
@@ -25,6 +26,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from tomlab import paths
 from tomlab.reporting.numbers import few, number
@@ -55,6 +58,9 @@ OUTCOMES = {
 MARKERS = "osD^vPX<>"
 WIDTH = 7.0  # inches: the text width of a page
 PRINT = 200  # dots per inch of a picture
+TITLE_LINE = 0.18  # inches: the height of a line of a title
+MARK = "§"  # beside a model that does not pass the gate
+FAILS = "does not pass the gate: no finding"
 SCREEN = 784  # pixels: how wide a notebook shows the picture
 # seaborn's grids compute a layout at each step, which is slow; `_picture` computes one at the end.
 sns.FacetGrid.tight_layout = lambda grid, *_, **__: grid
@@ -170,16 +176,23 @@ def stacked(data: pd.DataFrame, rows: str, part: str, palette: Mapping[str, str]
     sns.histplot(data, y=rows, weights="value", hue=part, ax=axes, **look)
     for bar in axes.patches:
         if isinstance(bar, Rectangle) and bar.get_width() >= 0.08:
-            red, green, blue = to_rgb(bar.get_facecolor())
-            ink = "white" if 0.3 * red + 0.6 * green + 0.1 * blue < 0.55 else "black"
             x, y = bar.get_center()
-            text = axes.annotate(number(bar.get_width()), (x, y), color=ink, fontsize=6.5)
+            text = axes.annotate(number(bar.get_width()), (x, y), fontsize=6.5)
+            text.set_color(_readable_on(bar.get_facecolor()))
             # Numbers lie within bars, so the layout can ignore them and is computed much faster.
             text.set(ha="center", va="center", in_layout=False)
     share_axis(axes)
     axes.set_ylim(len(bars.categories) - 0.45, -0.55)
     axes.set_ylabel("")
     axes.tick_params(axis="y", length=0)
+
+
+def _readable_on(colour: Any) -> str:
+    """White if its contrast to `colour` is at least 4.5:1 (WCAG 2.1, 1.4.3), or else black."""
+    rgb = np.array(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    luminance = linear @ [0.2126, 0.7152, 0.0722]
+    return "white" if 1.05 / (luminance + 0.05) >= 4.5 else "black"
 
 
 def legend(
@@ -192,7 +205,8 @@ def legend(
     grey: str = "",
 ) -> None:
     """Draw a legend below all panels. palette: colour by label, shown as dots or, with `bars`, as
-    bars; lines: dash style by label, for reference lines; hollow, grey: labels of such dots.
+    bars; lines: dash style by label, for reference lines; hollow, grey: labels of such dots. If a
+    label or a dot has a §, the legend says what that means.
     """
     handles: list[Patch | Line2D] = []
     for (label, colour), marker in zip(palette.items(), MARKERS * 3, strict=False):
@@ -207,6 +221,8 @@ def legend(
         handles.append(_legend_dot(grey, COLOURS["grey"]))
     for label, dash in (lines or {}).items():
         handles.append(Line2D([], [], color=COLOURS["grey"], ls=dash, label=label))
+    if _gate_marks(figure.figure):
+        handles.append(_legend_dot(FAILS, COLOURS["ink"], marker=f"${MARK}$", ms=6.5, ls="none"))
     longest = max((len(str(handle.get_label())) for handle in handles), default=1)
     columns = max(1, min(len(handles), 4, 105 // (longest + 7)))
     n_lines = -(-len(handles) // columns)
@@ -216,7 +232,22 @@ def legend(
 
 
 def _legend_dot(label: str, colour: str, marker: str = "o", **look: Any) -> Line2D:
-    return Line2D([], [], color=colour, label=label, marker=marker, markersize=4.2, **look)
+    return Line2D([], [], color=colour, label=label, marker=marker, **{"ms": 4.2, **look})
+
+
+def _gate_marks(figure: Figure) -> list[Text]:
+    """The texts of a figure that end with the mark of a model that does not pass the gate."""
+    texts = [text for text in figure.findobj(Text) if isinstance(text, Text)]
+    return [text for text in texts if text.get_text().endswith(MARK)]
+
+
+def _without_mark(text: Text) -> str:
+    return text.get_text().removesuffix(MARK).rstrip()
+
+
+def _explains_the_mark(artist: Artist) -> bool:
+    """Whether an artist is the legend's entry for the mark of the gate, or its text."""
+    return artist.get_label() == FAILS or getattr(artist, "get_text", str)() == FAILS
 
 
 def save(
@@ -228,38 +259,74 @@ def save(
 ) -> None:
     """Show a figure in the notebook with its caption, and save it as `results/figures/<name>.png`,
     `.pdf`, `.csv` (`data`) and `.caption.txt`. name: such as "bigtom/figure3", or a whole path.
+    The PDF is for papers: it has neither the title nor the marks of the gate (§).
     """
     path = paths.writable(paths.RESULTS / "figures" / name)
     files = {kind: path.with_suffix(f".{kind}") for kind in ("png", "pdf")}
     picture = _picture(figure.figure, title)
     files["png"].write_bytes(picture)
-    # The PDF keeps the picture's layout, as computing it takes as long as drawing.
-    figure.figure.set_layout_engine("none")
-    FigureCanvasPdf(figure.figure).print_pdf(files["pdf"], metadata=_NO_DATES)
+    _save_for_papers(figure.figure, files["pdf"])
     if data is not None:
         files["csv"] = path.with_suffix(".csv")
         data.to_csv(files["csv"], index=False)
     path.with_suffix(".caption.txt").write_text(f"{title}\n\n{caption}\n", encoding="utf-8")
-    # Links are relative to the folder in which the executed notebook is saved.
+    plt.close(figure.figure)
+    _display(picture, title, caption, _links(files))
+
+
+def saved(name: str | Path) -> None:
+    """Show a figure that another notebook saved as `name`, with its caption and its files."""
+    path = paths.RESULTS / "figures" / name
+    picture = path.with_suffix(".png").read_bytes()
+    title, _, caption = path.with_suffix(".caption.txt").read_text(encoding="utf-8").partition("\n")
+    files = {kind: path.with_suffix(f".{kind}") for kind in ("png", "pdf", "csv")}
+    files = {kind: file for kind, file in files.items() if file.exists()}
+    _display(picture, title, caption.strip(), _links(files))
+
+
+def _links(files: Mapping[str, Path]) -> str:
+    """Links to files of a figure, as HTML, relative to the folder of the executed notebook."""
     page = (paths.RESULTS if paths.stage() else paths.ROOT) / "notebooks"
     page /= "" if paths.stage().startswith("notebooks/") else "stage"
     links = []
     for kind, file in files.items():
         address = Path(os.path.relpath(file, page)).as_posix()
         links.append(f'<a href="{address}">{kind.upper()}</a>')
-    _display(figure.figure, picture, title, caption, " · ".join(links))
+    return " · ".join(links)
+
+
+def _save_for_papers(figure: Figure, path: Path) -> None:
+    """Save a figure that `_picture` has drawn as a PDF without its title and marks of the gate."""
+    # Computing a layout takes as long as drawing, so the PDF keeps that of the picture.
+    figure.set_layout_engine("none")
+    for text in _gate_marks(figure):
+        text.set_text(_without_mark(text))
+    # Axes write the labels of their ticks anew whenever they are drawn.
+    for axes in figure.axes:
+        if any(text.get_text().endswith(MARK) for text in axes.get_yticklabels()):
+            axes.set_yticks(axes.get_yticks(), map(_without_mark, axes.get_yticklabels()))
+    for artist in figure.findobj(_explains_the_mark):
+        artist.set_visible(False)
+    width, height = figure.get_size_inches()
+    if figure.get_suptitle():
+        height -= TITLE_LINE * (figure.get_suptitle().count("\n") + 1)
+        figure.suptitle("")
+    part = Bbox([[0, 0], [width, height]])
+    FigureCanvasPdf(figure).print_figure(path, bbox_inches=part, metadata=_NO_DATES)
 
 
 def show(figure: Figure | sns.FacetGrid, title: str, caption: str = "") -> None:
     """Show a figure in a notebook without saving it to a file."""
-    _display(figure.figure, _picture(figure.figure, title), title, caption)
+    picture = _picture(figure.figure, title)
+    plt.close(figure.figure)
+    _display(picture, title, caption)
 
 
 def _picture(figure: Figure, title: str) -> bytes:
     """The figure with its title above it, as the bytes of a PNG."""
     lines = fill(title, 80)
     if title:
-        figure.set_figheight(figure.get_figheight() + 0.18 * (lines.count("\n") + 1))
+        figure.set_figheight(figure.get_figheight() + TITLE_LINE * (lines.count("\n") + 1))
     figure.suptitle(lines, x=0.01, ha="left", fontsize=9.5, fontweight="bold")
     figure.set_layout_engine("constrained")
     figure.set_dpi(PRINT)
@@ -275,9 +342,8 @@ def _picture(figure: Figure, title: str) -> bytes:
     return png.getvalue()
 
 
-def _display(figure: Figure, picture: bytes, title: str, caption: str, links: str = "") -> None:
+def _display(picture: bytes, title: str, caption: str, links: str = "") -> None:
     """Show a picture and, below it, a caption and links, both given as HTML."""
-    plt.close(figure)
     display(Image(picture, width=SCREEN, alt=" ".join(filter(None, [title, caption]))))
     below = "".join(f"<p>{text}</p>\n" for text in (caption, links) if text)
     if below:
