@@ -1,51 +1,48 @@
-"""The front page: of which models it tells, by what was run. A book of one benchmark that it does
-not name is `tests/test_adding`.
+"""The front page: every number of its sentences, computed a second time from the data by plain
+pandas; and what it says of the models of a run. A book of one benchmark that it does not name is
+`tests/test_adding`.
 """
 
 import json
 import re
+from itertools import combinations
 from pathlib import Path
 
 import nbformat
 import pandas as pd
 import pytest
+from scipy.stats import binom
+from statsmodels.stats.multitest import multipletests
 
 from laboratory import environment, start
-from tomlab.paths import ROOT
+from tomlab.paths import PUBLISHED, ROOT
+from tomlab.pipeline import run_notebook
 from tomlab.pipeline.book import chapter, relink
-from tomlab.records import tidy
 
 HEADLINE = {"method": "0-shot", "name": "backward-belief", "value": 0.1, "low": 0.05, "high": 0.15}
-METRIC = {"benchmark": "bigtom", "method": "0-shot", "value": 0.1, "ci_low": 0.05, "ci_high": 0.15}
-METRIC |= {"ci_method": "cluster jackknife"}
-
-
-# A run of BigToM: of how many templates each model was asked, and who does not pass the gate.
-TEMPLATES = {"random": 100, "smollm2-135m": 100, "mine": 100, "other": 100, "few": 9}
+# A run of BigToM: the models that were asked, and those that do not pass the gate.
+MODELS = ["random", "smollm2-135m", "mine", "other"]
 GUESSING = ("mine", "random")
+# The page shows what these notebooks draw.
+BEFORE = ["08_knowing", "05_real_models"]
 
 
 def write(results: Path) -> None:
     """What the front page reads of a run, and its settings."""
-    (results / "plots").mkdir(parents=True)
-    for model, n in TEMPLATES.items():
-        cells = [("accuracy", f"{part}_belief") for part in ("true", "false")]
-        run = [
-            METRIC | {"metric": metric, "condition": f"forward_belief/{part}/0"}
-            for metric, part in (*cells, ("tb_and_fb", "tb_and_fb"))
-        ]
-        run = pd.DataFrame(run).assign(model=model, n=n, n_groups=n)
-        tidy.write(run, "metrics", results / f"metrics/bigtom/{model}.parquet")
-    rows = [HEADLINE | {"model": name, "n": n, "groups": n} for name, n in TEMPLATES.items()]
-    pd.DataFrame(rows).to_csv(results / "plots/bigtom.csv", index=False)
     (results / "tables/bigtom").mkdir(parents=True)
-    kept = {"method": "0-shot", "questions": "choices", "metric": "same_answer", "value": 0.1}
+    same_answer = {"method": "0-shot", "questions": "choices", "metric": "same_answer"}
     gated = [
-        {"model": m, **kept, "gate": "fails" if m in GUESSING else "passes"} for m in TEMPLATES
+        {"model": model, **same_answer, "value": 0.1, "ci_low": 0.05, "ci_high": 0.15}
+        | {"ci_method": "cluster jackknife", "n": 100, "n_groups": 100}
+        | {"gate": "fails" if model in GUESSING else "passes"}
+        for model in MODELS
     ]
     pd.DataFrame(gated).to_csv(results / "tables/bigtom/gate.csv", index=False)
-    values = {"parameters": {"benchmarks": ["bigtom"], "models": [*TEMPLATES]}}
-    (results / "settings.json").write_text(json.dumps(values), encoding="utf-8")
+    values = {"benchmarks": ["bigtom"], "models": MODELS}
+    for name in (*BEFORE, "00_index"):
+        declared = run_notebook.declared(ROOT / f"notebooks/{name}.ipynb")
+        settings = {"parameters": {key: values[key] for key in declared}}
+        (results / f"{name}.json").write_text(json.dumps(settings), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -54,90 +51,213 @@ def results(tmp_path_factory) -> Path:
     root = tmp_path_factory.mktemp("front")
     for name in ("data", "docs", "notebooks"):
         (root / name).symlink_to(ROOT / name)
-    page = "python -m tomlab.pipeline.run_notebook notebooks/00_index.ipynb"
-    page += " results/index/00_index.ipynb results/settings.json"
     write(root / "results")
-    start([page], environment(root))
+    run = "python -m tomlab.pipeline.run_notebook"
+    for names in (BEFORE, ["00_index"]):
+        commands = [
+            f"{run} notebooks/{name}.ipynb results/index/{name}.ipynb results/{name}.json"
+            for name in names
+        ]
+        start(commands, environment(root))
     return root / "results"
 
 
-def front(results: Path) -> tuple[str, list[str]]:
-    """What a run is said to find, and the texts and the figures' titles of its page."""
+@pytest.fixture(scope="module")
+def text(results) -> str:
+    """All sentences of the front page."""
     cells = nbformat.read(results / "index/00_index.ipynb", as_version=4).cells
     outputs = [out for cell in cells for out in cell.get("outputs", []) if "data" in out]
-    texts = [out["data"].get("text/markdown", "") for out in outputs]
-    texts += [out.metadata.get("image/png", {}).get("alt", "") for out in outputs]
-    findings = json.loads((results / "index/findings.json").read_text(encoding="utf-8"))
-    return findings.get("bigtom", ""), [text for text in texts if text]
+    return "\n".join(out["data"].get("text/markdown", "") for out in outputs)
 
 
-def drawn(results: Path) -> pd.DataFrame:
-    return pd.read_csv(results / "figures/real_models/front_bigtom.csv")
+@pytest.fixture(scope="module")
+def verdicts() -> pd.DataFrame:
+    """Others' verdicts on BigToM: a row for each series, model and row, `right` by version."""
+    table = pd.read_csv(PUBLISHED / "bigtom/verdicts_forward_belief.csv")
+    return by_version(table.assign(right=table["verdict"] == "correct"))
 
 
-def others_findings(results: Path) -> list[str]:
-    """What the page says of models that others asked, by paragraph."""
-    _, texts = front(results)
-    [findings] = [text for text in texts if "asked by others" in text]
-    return findings.split("\n\n")
+def by_version(table: pd.DataFrame) -> pd.DataFrame:
+    wide = table.pivot(index=["scoring", "model", "row"], columns="contingency", values="right")
+    wide = wide.dropna().astype(bool)
+    return wide.assign(both=wide["true_belief"] & wide["false_belief"])
 
 
-def test_front_page_tells_of_all_models_but_baselines_the_users_first(results):
-    finding, texts = front(results)
-    places = [finding.index(f"**{name}**") for name in ("mine", "other", "SmolLM2-135M")]
+def mcnemar(only_a: int, only_b: int) -> float:
+    """The two-sided p of McNemar's exact test."""
+    return min(1.0, 2 * binom.cdf(min(only_a, only_b), only_a + only_b, 0.5))
+
+
+def holm(values: list[float]) -> list[float]:
+    return list(multipletests(values, method="holm")[1])
+
+
+def numbers_in(text: str, pattern: str) -> list[str]:
+    [groups] = re.findall(pattern, text)
+    return list(groups)
+
+
+def test_no_series_is_clearly_above_the_rule_that_counts_words(text, verdicts):
+    rules = pd.read_csv(ROOT / "docs/readers_released.csv", comment="#")
+    rules = rules[rules["kind"].eq("belief/forward_belief") & ~rules["control"]]
+    rules = rules[rules["initial_belief"].eq("not stated")]
+    assert rules.loc[rules["best"], "both_right"].tolist() == [0.95]
+    both = verdicts.groupby(["scoring", "model"])["both"].agg(["mean", "size"])
+    both = both[both["size"] == 200]
+    best = both["mean"].idxmax()
+    assert best == ("generated", "claude-opus-4-6")
+    share = both["mean"].max()
+    z = 1.96
+    middle = share + z**2 / 400
+    low = (middle - z * (share * (1 - share) / 200 + z**2 / 160000) ** 0.5) / (1 + z**2 / 200)
+    assert low < 0.95  # Wilson's interval of the best series holds the rule's share
+    assert f"None of {len(both)} series" in text
+    assert (len(both), share) == (28, pytest.approx(0.975))
+    assert ".95 [.91, .98] of 200 templates" in text
+
+
+def test_true_beliefs_are_harder_by_likelihood(text, verdicts):
+    rows = verdicts.loc["loglikelihood"]
+    only_true = (rows["true_belief"] & ~rows["false_belief"]).groupby("model").sum()
+    only_false = (rows["false_belief"] & ~rows["true_belief"]).groupby("model").sum()
+    p = pd.Series(holm([*map(mcnemar, only_true, only_false)]), only_true.index)
+    fewer = only_true < only_false
+    expected = [fewer.sum(), len(fewer), (fewer & (p < 0.05)).sum(), (~fewer & (p < 0.05)).sum()]
+    assert expected == [18, 20, 12, 0]
+    pattern = r"(\d+) of (\d+) open models get fewer.*?for (\d+) of them, and the opposite for none"
+    assert numbers_in(text, pattern) == ["18", "20", "12"]
+
+
+def test_tuning_raises_true_beliefs(text, verdicts, results):
+    pairs = pd.read_csv(results / "figures/real_models/tuning.csv")[["model", "base"]]
+    card = (PUBLISHED / "bigtom/verdicts_forward_belief.yaml").read_text(encoding="utf-8")
+    by_name = {name: file for file, name in re.findall(r"^ +(\S+): (\S+)$", card, re.MULTILINE)}
+    tests = []
+    for model, base in pairs.drop_duplicates().to_numpy():
+        tuned = verdicts.loc["loglikelihood", by_name[model]]
+        plain = verdicts.loc["loglikelihood", by_name[base]]
+        for version in ("true_belief", "false_belief", "both"):
+            up = (tuned[version] & ~plain[version]).sum()
+            down = (plain[version] & ~tuned[version]).sum()
+            tests.append({"version": version, "rises": up > down, "p": mcnemar(up, down)})
+    tests = pd.DataFrame(tests)
+    tests = tests[tests["rises"] & (pd.Series(holm([*tests["p"]])) < 0.05)]
+    counts = tests["version"].value_counts()
+    pattern = r"chance in (\d+) of (\d+) pairs of models, and false beliefs in (\d+)"
+    assert [counts["true_belief"], counts["false_belief"]] == [9, 1]
+    assert numbers_in(text, pattern) == ["9", "10", "1"]
+
+
+def test_simpletom_loses_from_mental_state_to_behavior(text):
+    table = pd.read_csv(PUBLISHED / "simpletom/table2_main.csv")
+    table = table.pivot(index="model", columns="question_type", values="accuracy")
+    knowing = table[table["mental_state"] > 50]
+    losses = knowing["mental_state"] - knowing["behavior"]
+    assert (len(knowing), len(table)) == (9, 10)
+    assert [losses.min(), losses.max()] == pytest.approx([11.5, 63.6])
+    assert f"**{len(knowing)} of SimpleToM's {len(table)} models say what somebody knows" in text
+    assert f"{losses.idxmin()}) to " in text and f"({losses.idxmax()})" in text
+    assert "lose .115" in text and ".636" in text
+
+
+def test_keys_and_tables_err(text, verdicts):
+    table = pd.read_csv(PUBLISHED / "bigtom/table7_models.csv")
+    keys = ["model", "variable", "initial_belief", "method"]
+    wide = table.pivot(index=keys, columns="contingency", values="accuracy")
+    parts = wide[["true_belief", "false_belief"]]
+    # Shares are rounded to .01 (half of it each), and 200 templates are counted.
+    too_low = wide["tb_and_fb"] < parts.sum(axis=1) - 1 - 0.0151
+    too_high = wide["tb_and_fb"] > parts.min(axis=1) + 0.0101
+    impossible = (too_low | too_high).sum()
+    assert f"{impossible} of {len(wide)} joint scores" in text
+    ledgers = [pd.read_csv(PUBLISHED / f"{name}/ledger.csv") for name in ("bigtom", "omnitom")]
+    entries = pd.concat(ledgers)
+    n_wrong = (entries["verdict"] == "wrong").sum()
+    assert f"read {len(entries)} contested items" in text
+    assert f"took {n_wrong} keys to be wrong; people have confirmed none" in text
+    assert set(entries["confirmed_by"]) == {"nobody yet"}
+
+
+def test_conclusions_that_change_with_corrected_keys(text, verdicts, results):
+    table = pd.read_csv(PUBLISHED / "bigtom/verdicts_forward_belief.csv")
+    table["item"] = table["row"].astype(str) + "/forward_belief/" + table["contingency"] + "/0"
+    ledger = pd.read_csv(PUBLISHED / "bigtom/ledger.csv")
+    is_wrong_key = table["item"].isin(ledger.loc[ledger["verdict"].eq("wrong"), "item"])
+    # An unreadable answer stays unreadable.
+    right = table["verdict"].eq("correct").mask(is_wrong_key, table["verdict"].eq("wrong"))
+    changed = by_version(table.assign(right=right))
+    before, after = (
+        pd.concat([two_models(table), two_versions(table)]) for table in (verdicts, changed)
+    )
+    saved = pd.read_csv(results / "tables/real_models/conclusions.csv")
+    saved = saved[saved["kind"] != "Tuned against base"]
+    assert (before != after).sum() == (saved["released"] != saved["wrong keys corrected"]).sum()
+    assert len(before) == len(saved)
+
+
+def two_models(table: pd.DataFrame) -> pd.Series:
+    """The sign of each clear difference between two models of a series, or 0."""
+    signs = []
+    for way, rows in table.groupby("scoring"):
+        whole = rows.groupby("model").filter(lambda part: len(part) == 200)
+        for version in ("true_belief", "false_belief", "both"):
+            wide = whole[version].unstack("model").astype(bool)
+            tests = []
+            for a, b in combinations(wide.columns, 2):
+                only = (wide[a] & ~wide[b]).sum(), (wide[b] & ~wide[a]).sum()
+                tests.append({"of": f"{way} {version} {a} {b}", "sign": only[0] - only[1]})
+                tests[-1]["p"] = mcnemar(*only)
+            signs.append(clear(pd.DataFrame(tests)))
+    return pd.concat(signs)
+
+
+def two_versions(table: pd.DataFrame) -> pd.Series:
+    """The sign of each clear difference between true and false belief in a model, or 0."""
+    signs = []
+    for way, rows in table.groupby("scoring"):
+        tests = []
+        for model, part in rows.groupby("model"):
+            only = (
+                (part["true_belief"] & ~part["false_belief"]).sum(),
+                (part["false_belief"] & ~part["true_belief"]).sum(),
+            )
+            tests.append({"of": f"{way} {model}", "sign": only[0] - only[1], "p": mcnemar(*only)})
+        signs.append(clear(pd.DataFrame(tests)))
+    return pd.concat(signs)
+
+
+def clear(tests: pd.DataFrame) -> pd.Series:
+    is_clear = pd.Series(holm([*tests["p"]])) < 0.05
+    signs = tests["sign"].clip(-1, 1).where(is_clear, 0).astype(int)
+    return signs.set_axis(tests["of"])
+
+
+def test_front_page_tells_of_all_models_but_baselines_the_users_first(text):
+    [line] = [line for line in text.splitlines() if line.startswith("**This run.**")]
+    places = [line.index(f"**{name}**") for name in ("mine", "other", "SmolLM2-135M")]
     assert places == sorted(places)
-    assert not [text for text in (finding, *texts) if "random" in text.lower()]
-    [table] = [text for text in texts if "All chapters" in text]
+    assert "random" not in line.lower()
+    assert line.count("its report card") == 3
+    assert "**mine** does not pass the check on BigToM" in line
+    assert "**other** passes the check on BigToM" in line
+    [table] = [part for part in text.split("<details>") if "All chapters" in part]
     assert (table.count("/bigtom.ipynb)"), table.count("ipynb")) == (5, 5)
 
 
-def test_front_page_says_only_that_a_model_does_not_answer_where_the_gate_stops_it(results):
-    finding, _ = front(results)
-    assert "**mine** keeps .10 of them when options are swapped" in finding
-    assert finding.count("falls below guessing") == 2
-    rows = drawn(results)
-    run = rows.loc[rows["panel"].str.startswith("This run"), "model"]
-    assert {"mine §", "other"} <= {*run}
-
-
-def test_front_page_draws_others_models_in_panels_of_their_own_what_can_be_gated_first(results):
-    rows = drawn(results)
-    panels = rows.groupby("panel", sort=False)["model"].agg(set)
-    [copied] = [panel for panel in panels.index if "always A" in panel]
-    [by_likelihood] = [panel for panel in panels.index if "likelihood" in panel]
-    assert len(panels) == 4
-    assert (len(panels[copied]), len(panels[by_likelihood])) == (8, 20)
-    assert [*panels.index].index(by_likelihood) < [*panels.index].index(copied)
-    assert "§" in copied and "§" not in by_likelihood
-    values = rows[rows["panel"] == copied].set_index(["model", "part"])["value"]
-    assert values["Claude Opus 4.6", "both right"] == 0.975
-
-
-def test_front_page_counts_only_differences_that_chance_does_not_explain(results):
-    """Of the models that copied an answer, one finds true belief harder after Holm's correction."""
-    _, gated, ungated, simpletom, *_ = others_findings(results)
-    assert "for 12 of 20 models" in gated
-    assert "for 1 of 9 models (Claude Sonnet 4.6)" in ungated
-    assert ["§" in text for text in (gated, ungated, simpletom)] == [False, True, True]
-
-
-def test_front_page_draws_peoples_three_scores_with_both_intervals(results):
-    rows = drawn(results)
-    people = rows[rows["panel"].str.startswith("People")]
-    wide = people.pivot(index="model", columns="part", values="value")
-    assert wide["true belief"].tolist() == wide["false belief"].tolist() == [0.9875, 0.9875]
-    assert wide["both right"].tolist() == [0.975, 0.975]
-    assert people["ci_low"].isna().sum() == 1  # the authors draw none for false belief alone
+def test_pages_of_benchmarks_say_why_a_model_does_not_pass(results):
+    findings = json.loads((results / "index/findings.json").read_text(encoding="utf-8"))
+    assert "mine fails the check on BigToM" in findings["bigtom"]
+    assert "same answer in .10 [.05, .15]" in findings["bigtom"]
+    assert "other passes the check" in findings["bigtom"]
 
 
 def test_each_figure_of_the_front_page_is_told_by_its_own_text(results):
     """A picture in the book takes its text from its cell, so a cell draws one."""
     notebook = nbformat.read(results / "index/00_index.ipynb", as_version=4)
     cells = [cell for cell in chapter(notebook).cells if "mystnb" in cell.metadata]
+    assert len(cells) == 2  # SimpleToM is not in this run
     for cell in cells:
         assert sum("image/png" in output.get("data", {}) for output in cell.outputs) == 1
-    alts = [cell.metadata["mystnb"]["image"]["alt"] for cell in cells]
-    assert [alt.split(":")[0] for alt in alts] == ["BigToM", "SimpleToM"]
 
 
 @pytest.mark.parametrize("name", ["00_index", "02_coverage"])
@@ -147,6 +267,7 @@ def test_links_that_a_cell_writes_lead_to_the_books_pages(name):
     source = "".join(cell.source for cell in cells if cell.cell_type == "code")
     links = re.findall(r"\]\((\S+?)\)\"", source.replace("{path}", "notebooks/5_figures/b.ipynb"))
     pages = {"notebooks/5_figures/b.ipynb": "results/book/5_figures/b.html"}
+    links = [link for link in links if "5_figures" in link or "{benchmark}" in link]
     assert links
     for link in links:
         text = f"[it]({link.replace('{benchmark}', 'b')})"

@@ -63,8 +63,9 @@ def test_who_always_picks_the_first_option_fails_and_that_is_all_that_is_found()
     }
     assert table["guess"].tolist()[1:] == [0.5, 0.5]
     sentence = says(table, "mine", "plain", WORDING)
-    assert "Demo (plainly), mine picks the option shown first in 1.00 [" in sentence
-    assert "keeps .00 [" in sentence
+    assert "mine fails the check on Demo (plainly)" in sentence
+    assert "picks the option shown first in 1.00 [" in sentence
+    assert "gives the same answer in .00 [" in sentence
 
 
 def test_who_is_right_in_both_orders_passes_and_nothing_is_said():
@@ -82,7 +83,7 @@ def test_readable_answers_fail_only_where_the_interval_lies_below_95_percent(unr
     assert bool(row["ci_high"] < 0.95) is (verdict == "fails")
     assert row["gate"] == verdict
     assert verdicts(table)["same_answer"] == "passes"
-    assert ("readable answers in .88 [" in says(table, "mine", "plain", WORDING)) is (unread == 12)
+    assert (".88 [" in says(table, "mine", "plain", WORDING)) is (unread == 12)
 
 
 def test_who_has_95_percent_readable_answers_is_hardly_ever_stopped():
@@ -118,13 +119,13 @@ def test_few_questions_are_inconclusive_and_many_guesses_fail():
         )
         assert table.set_index("metric")["value"]["same_answer"] == 0.5
         assert verdicts(table)["same_answer"] == verdict
-        assert ("say nothing yet" in says(table, "mine", "plain", WORDING)) is (n == 8)
+        assert ("no conclusion yet" in says(table, "mine", "plain", WORDING)) is (n == 8)
 
 
 def test_without_swapped_options_nothing_is_known_about_their_place():
     table = found(asked(), scores(asked(), AS_ASKED, [*asked()["answer"]]))
     assert verdicts(table)["same_answer"] == "not asked"
-    assert says(table, "mine", "plain", WORDING).endswith("say nothing yet about theory of mind.")
+    assert says(table, "mine", "plain", WORDING).endswith("no conclusion yet from its scores.")
 
 
 @pytest.mark.parametrize(("others", "verdict"), [(3, "passes"), (6, "fails")])

@@ -21,10 +21,11 @@ LEAST = {"readable": 0.95, "same_words": 0.9}  # required shares: fails if surel
 GUESS = 0.5  # share of answers that guessing keeps when two options are swapped
 _KEYS = ["model", "method", "questions"]
 _SAYS = {
-    "readable": "gives {readable} {unit}s in {share} of cases (.95 are needed)",
-    "first_option": "picks the option shown first in {share} of its answers",
-    "same_answer": "keeps {share} of them when options are swapped (guessing keeps .50)",
-    "same_words": "gives the words of the option it names in {share} of cases (.90 are needed)",
+    "readable": "{share} of its {unit}s are {readable} (.95 are needed)",
+    "first_option": "it picks the option shown first in {share} of its answers",
+    "same_answer": "it gives the same answer in {share} of cases when options are swapped "
+    "(guessing: .50)",
+    "same_words": "{share} of its answers give the words of the option they name (.90 are needed)",
 }
 
 
@@ -102,10 +103,16 @@ def says(gated: pd.DataFrame, model: str, method: str, wording: Wording) -> str:
         if share != ABSENT:
             findings.append(_SAYS[metric].format(share=share, **words))
     if rows["gate"].eq(UNTESTED).any():
-        findings.append("was not asked with swapped options")
-    yet = "" if rows["gate"].eq(FAILS).any() else " yet"
-    where = f"On {wording.name} ({name(method, 'method', wording)}), {name(model, 'model')}"
-    return f"{where} {' and '.join(findings)}, so its scores say nothing{yet} about theory of mind."
+        findings.append("it was not asked with swapped options")
+    fails = rows["gate"].eq(FAILS).any()
+    verdict = "fails" if fails else "has not passed"
+    conclusion = "no conclusion" if fails else "no conclusion yet"
+    where = f"{wording.name} ({name(method, 'method', wording)})"
+    why = "; ".join(findings)
+    return (
+        f"{name(model, 'model')} {verdict} the check on {where}: {why}. "
+        f"We draw {conclusion} from its scores."
+    )
 
 
 def marked(differences: pd.DataFrame, gated: pd.DataFrame) -> pd.DataFrame:
