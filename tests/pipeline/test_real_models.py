@@ -39,7 +39,7 @@ def test_page_warns_of_nothing_and_its_links_lead_to_files(root):
     # Links start where the book takes the executed notebooks of all stages to lie.
     text = (root / "results/index/page.ipynb").read_text(encoding="utf-8")
     links = re.findall(r'href=\\"(\S+?\.(?:png|pdf|csv))\\"', text)
-    assert len(links) == 3 * 5
+    assert len(links) == 3 * 6
     (root / "results/notebooks").mkdir(exist_ok=True)
     assert [link for link in links if not (root / "results/notebooks" / link).exists()] == []
 
