@@ -5,9 +5,10 @@ pandas; and what it says of the models of a run. A book of one benchmark that it
 
 import json
 import re
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import nbformat
 import pandas as pd
 import pytest
@@ -15,6 +16,7 @@ from scipy.stats import binom
 from statsmodels.stats.multitest import multipletests
 
 from laboratory import environment, start
+from tomlab import paths
 from tomlab.paths import PUBLISHED, ROOT
 from tomlab.pipeline import run_notebook
 from tomlab.pipeline.book import chapter, relink
@@ -38,10 +40,15 @@ def write(results: Path) -> None:
         for model in MODELS
     ]
     pd.DataFrame(gated).to_csv(results / "tables/bigtom/gate.csv", index=False)
+    # The card of the user's first model, which the page shows.
+    card = paths.writable(results / "figures/cards/mine")
+    plt.figure().savefig(card.with_suffix(".png"))
+    card.with_suffix(".caption.txt").write_text("The card of mine\n\nn = 100.", encoding="utf-8")
     values = {"benchmarks": ["bigtom"], "models": MODELS}
     for name in (*BEFORE, "00_index"):
         declared = run_notebook.declared(ROOT / f"notebooks/{name}.ipynb")
-        settings = {"parameters": {key: values[key] for key in declared}}
+        parameters = {key: [] if name in BEFORE else values[key] for key in declared}
+        settings = {"parameters": parameters}
         (results / f"{name}.json").write_text(json.dumps(settings), encoding="utf-8")
 
 
@@ -95,6 +102,50 @@ def holm(values: list[float]) -> list[float]:
 def numbers_in(text: str, pattern: str) -> list[str]:
     [groups] = re.findall(pattern, text)
     return list(groups)
+
+
+def test_the_lean_turns_with_the_question(text):
+    table = pd.read_csv(PUBLISHED / "bigtom/table7_models.csv")
+    keys = ["method", "initial_belief", "variable", "model"]
+    wide = table.pivot(index=keys, columns="contingency", values="accuracy") * 200
+    wide["p"] = [
+        largest_p(cell.tb_and_fb, cell.false_belief, cell.true_belief)
+        for cell in wide.round().astype(int).itertuples()
+    ]
+    possible = wide.dropna().copy()  # five cells are impossible
+    possible["p"] = holm([*possible["p"]])
+    possible["lean"] = possible["true_belief"] - possible["false_belief"]
+    zero_shot = possible.loc["0-shot"].reset_index()
+    is_action = zero_shot["variable"] == "forward_action"
+    is_stated = zero_shot["initial_belief"] == 1
+    counts = []
+    for rows, sign in (
+        (zero_shot[is_action & is_stated], 1),
+        (zero_shot[~is_action & is_stated], -1),
+        (zero_shot[~is_action & ~is_stated], -1),
+    ):
+        leans = rows[(rows["lean"] * sign).round(6) > 0]
+        counts.append((len(leans), len(rows), (leans["p"] < 0.05).sum()))
+    assert counts == [(6, 6, 5), (12, 12, 10), (1, 12, 0)]
+    newer = pd.read_csv(PUBLISHED / "fantom/newer_models.csv")
+    newer = newer[newer["column"].str.contains("choice")]
+    newer = newer.pivot_table(index="model", columns="scenario", values="value").dropna()
+    knows = (newer["control"] > newer["inaccessible"]).sum()
+    assert (knows, len(newer)) == (11, 13)
+    pattern = r"(\d+) of (\d+) cases \((\d+) by more than chance\)"
+    found = [tuple(map(int, numbers)) for numbers in re.findall(pattern, text)]
+    assert found == [*counts, (11, 13, 10)]
+
+
+def largest_p(both: int, false_belief: int, true_belief: int) -> float:
+    """The largest p of McNemar's test if each count may be one off; nan for impossible counts."""
+    values = []
+    for true, false, joint in product(
+        *([n - 1, n, n + 1] for n in (true_belief, false_belief, both))
+    ):
+        if min(joint, true - joint, false - joint, 200 - true - false + joint) >= 0:
+            values.append(mcnemar(true - joint, false - joint))
+    return max(values, default=float("nan"))
 
 
 def test_no_series_is_clearly_above_the_rule_that_counts_words(text, verdicts):
@@ -255,7 +306,7 @@ def test_each_figure_of_the_front_page_is_told_by_its_own_text(results):
     """A picture in the book takes its text from its cell, so a cell draws one."""
     notebook = nbformat.read(results / "index/00_index.ipynb", as_version=4)
     cells = [cell for cell in chapter(notebook).cells if "mystnb" in cell.metadata]
-    assert len(cells) == 2  # SimpleToM is not in this run
+    assert len(cells) == 3  # SimpleToM is not in this run
     for cell in cells:
         assert sum("image/png" in output.get("data", {}) for output in cell.outputs) == 1
 
