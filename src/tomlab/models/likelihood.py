@@ -126,8 +126,8 @@ async def _post(client: openai.AsyncOpenAI, path: str, body: Mapping[str, Any]) 
 
 def _reply(weights: list[list[Weight]], prompt_tokens: list[int]) -> Reply:
     """A reply whose text is the weights as JSON: a list for each prompt, with a pair
-    (log-likelihood, tokens) for each continuation. prompt_tokens: of each prompt, 0 where the server
-    did not count. Errors: `NoAnswerError` for a log-likelihood that is not finite.
+    (log-likelihood, tokens) for each continuation. prompt_tokens: of each prompt, 0 where the
+    server did not count. Errors: `NoAnswerError` for a log-likelihood that is not finite.
     """
     tokens = 0
     for row in weights:
