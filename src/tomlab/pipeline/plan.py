@@ -33,8 +33,8 @@ from tomlab.records import tidy
 USAGE = ["answers", "prompt_tokens", "completion_tokens", "characters"]
 LEGEND = """
 requests: unique ones; varied: those with swapped options, other wording or no story; kept: those
-answered. The other columns are of the requests that are left. prompt, answer: tokens, estimated by the
-model's own answers (own), those of the last run (others), or three characters a token and the
+answered. The other columns are of the requests that are left. prompt, answer: tokens, estimated by
+the model's own answers (own), those of the last run (others), or three characters a token and the
 limit of answers (limit). Until a model that thinks has answered, answer and usd are without
 thinking, and answer_high and usd_high with all the thinking_tokens of its entry.
 usd: at the `price` of the entry, without a vendor's discount for prompts in its cache.
