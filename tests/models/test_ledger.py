@@ -77,6 +77,12 @@ def test_lost_requests_count_until_the_account_is_corrected(opened):
     assert opened.spending() == (1, 0, 4)
 
 
+def test_batches_at_the_vendor_go_on_when_a_killed_run_of_their_model_is_counted_as_lost(opened):
+    opened.reserve({"k": 2.0}, "toy", limit=None)
+    opened.reserve({"l": 4.0}, "toy", limit=None, batch="a batch")
+    assert opened.spending() == (0, 2, 4)
+
+
 # The limit
 
 

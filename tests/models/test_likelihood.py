@@ -132,6 +132,24 @@ def test_an_odd_item_costs_that_item_alone(faulty_server, store):
     assert "nan" in not_finite
 
 
+@pytest.mark.parametrize(
+    ("counts", "is_counted"), [((12, 11), True), ((12, None), False), ((None, None), False)]
+)
+def test_what_is_booked_is_counted_only_if_the_server_counted_every_prompt(
+    counts, is_counted, faulty_server, store, spending
+):
+    choice = repeated([PROMPT, OPTIONS[0]], [0, -1])
+    for count in counts:
+        body = {"choices": [choice], "usage": {"prompt_tokens": count}}
+        faulty_server.script.append(Act(body=json.dumps(body)))
+    spec = remote(faulty_server.url, price={"input": 1_000_000, "output": 0})
+    message = {"role": "user", "content": PROMPT}
+    two_prompts = Request((message,), 1, weighed=((PROMPT, OPTIONS[:1]),) * 2)
+    assert weigh(spec, store, two_prompts) == [[[[-1, 1]], [[-1, 1]]]]
+    cost = sum(counts) if is_counted else spec.worst_case(two_prompts)
+    assert spending().answers == pytest.approx(cost)
+
+
 TOKENS = st.lists(st.text("ab ", min_size=1, max_size=3), min_size=1, max_size=4)
 
 

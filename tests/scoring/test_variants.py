@@ -1,11 +1,13 @@
-"""What the order of two options and the wording of a prompt change, counted by hand."""
+"""What options' order, a prompt's wording and the story change, counted by hand."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from tomlab.records.tidy import REVERSED
+from tomlab.records.tidy import NO_STORY, REVERSED
+from tomlab.scoring import paired
 from tomlab.scoring.stats import DIFFERENCE, cluster_interval
-from tomlab.scoring.variants import protocol, variants
+from tomlab.scoring.variants import BOTH, gain_from_story, protocol, variants
 
 # Four questions of two groups; the first option is right in one of each group.
 ANSWERS = ["yes", "no", "yes", "no"]
@@ -103,3 +105,92 @@ def test_protocol_rows_are_those_that_no_variant_asks():
     assert protocol(without) is without
     assert variants(without, ITEMS, "group_id").empty
     assert variants(plain, ITEMS, "group_id").empty
+
+
+# Without the story
+
+
+def test_without_a_story_a_question_is_no_variant():
+    plain = scores("", ["yes"] * 4)
+    table = pd.concat([plain, scores(NO_STORY, ["no"] * 4, sample=1)])
+    assert variants(table, ITEMS, "group_id").empty
+
+
+def test_gain_from_the_story_is_that_counted_by_hand():
+    version = ["true", "false", "true", "false"]
+    plain = scores("", ["yes", "no", "yes", "yes"], version=version)  # all right but the last
+    without = scores(NO_STORY, ["yes", "yes", None, "no"], sample=1, version=version)
+    table = gain_from_story(
+        pd.concat([plain, without]), "group_id", "version", versions=["group_id"]
+    ).set_index("version")
+    # Of each version, group a and group b; of both together, one pair a group.
+    expected = {
+        "with_story": {"true": 1, "false": 1 / 2, BOTH: 1 / 2},
+        "without_story": {"true": 1 / 2, "false": 1 / 2, BOTH: 0},
+        "gain": {"true": 1 / 2, "false": 0, BOTH: 1 / 2},
+        "readable_with_story": {"true": 1, "false": 1, BOTH: 1},
+        "readable_without_story": {"true": 1 / 2, "false": 1, BOTH: 1 / 2},
+    }
+    assert table[[*expected]].to_dict() == expected
+    assert table["n"].eq(2).all() and table["n_groups"].eq(2).all()
+    moves = cluster_interval(pd.Series([0.0, 1.0]), pd.Series(["a", "b"]), bounds=DIFFERENCE)
+    assert table.loc["true", ["ci_low", "ci_high"]].tolist() == [moves.ci_low, moves.ci_high]
+
+
+def test_versions_count_together_only_where_there_are_two():
+    version = ["true", "false", "true", "true"]
+    tables = [scores(way, ["yes"] * 4, n, version=version) for n, way in enumerate(["", NO_STORY])]
+    table = gain_from_story(pd.concat(tables), "group_id", "version", versions=["group_id"])
+    assert table.set_index("version")["n"].to_dict() == {"true": 3, "false": 1, BOTH: 1}
+
+
+def test_repeats_are_paired_and_what_was_asked_one_way_only_is_left_out():
+    first = ["yes", "no", "yes", "no"]
+    second = ["no", "yes", "no", "yes"]
+    tables = [
+        scores("", first),
+        scores("", second, sample=1),
+        scores(NO_STORY, first, sample=4)[:2],
+        scores(NO_STORY, second, sample=5)[:2],
+        scores(REVERSED, second, sample=2),
+    ]
+    [row] = gain_from_story(pd.concat(tables).assign(kind="all"), "group_id", "kind").to_dict(
+        "records"
+    )
+    assert (row["gain"], row["n"], row["n_groups"]) == (0, 4, 1)
+    assert gain_from_story(tables[0].assign(kind="all"), "group_id", "kind").empty
+    assert gain_from_story(tables[0].drop(columns="asked_as"), "group_id", "method").empty
+
+
+def simulated(reads: float, sets: int, templates: int, seed: int) -> pd.DataFrame:
+    """Scores of so many sets of templates, each as a model of its own. It reads the story of a
+    share of questions and is right on these; it guesses at the others, and without the story.
+    """
+    draw = np.random.default_rng(seed)
+    index = pd.MultiIndex.from_product(
+        [range(sets), range(templates), range(2)], names=["model", "group_id", "item"]
+    )
+    table = index.to_frame(index=False).assign(method="plain", kind="all")
+    table["item_id"] = table["group_id"].astype(str) + "/" + table["item"].astype(str)
+    read = draw.random(len(table)) < reads
+    is_right = {
+        "": read | (draw.random(len(table)) < 0.5),
+        NO_STORY: draw.random(len(table)) < 0.5,
+    }
+    tables = []
+    for sample, (asked_as, right) in enumerate(is_right.items()):
+        outcome = np.where(right, "correct", "wrong")
+        asked = {"asked_as": asked_as, "sample": sample, "outcome": outcome}
+        tables.append(table.assign(**asked, score=right.astype(float)))
+    return pd.concat(tables, ignore_index=True)
+
+
+@pytest.mark.parametrize("reads", [0.5, 0], ids=["reads half", "never reads"])
+def test_interval_covers_the_true_gain_as_often_as_it_says(reads, monkeypatch):
+    # The p-values take most of the time, and are not looked at.
+    monkeypatch.setattr(paired, "p_of_interval", lambda *_: np.nan)
+    table = gain_from_story(simulated(reads, 600, 100, seed=45), "group_id", "kind")
+    gain = reads / 2
+    assert len(table) == 600
+    covered = (table["ci_low"] <= gain) & (gain <= table["ci_high"])
+    assert 0.93 <= covered.mean() <= 0.97

@@ -17,8 +17,8 @@ from tomlab.errors import InputError, refuse
 from tomlab.models.ask import ask
 from tomlab.models.specs import FILTERED, PROTOCOL, Limits, ModelSpec, Request, Response, TakenModel
 from tomlab.paths import RESPONSE_STORE
-from tomlab.records.asked import as_shown, first_methods
-from tomlab.records.tidy import AS_ASKED, REVERSED, check
+from tomlab.records.asked import as_shown, first_methods, options_of
+from tomlab.records.tidy import AS_ASKED, NO_STORY, REVERSED, check
 
 # What a baseline answers to the first of two calls.
 _NOTHING = dict.fromkeys(("gold", "omniscient", "random"), "A baseline does not reason.")
@@ -55,7 +55,9 @@ def plan(
     baseline skips methods that it cannot answer; a model asked elsewhere gets the questions that
     its log answers. A method without items is skipped with a printed line. samples: repeats of
     each question. orders: 2 also asks two-option questions with swapped options. wordings: folders
-    for `prompts.wording`. Errors: `InputError` for unknown methods and too many questions.
+    for `prompts.wording`. If the entry says `no_story`, questions with options are also asked
+    without the story, by the benchmark's methods `WITHOUT_STORY`. Errors: `InputError` for unknown
+    methods and too many questions.
     """
     groups = model.groups.get(benchmark.NAME, {})
     variants = model.variants.get(benchmark.NAME, {})
@@ -79,6 +81,8 @@ def plan(
             questions += _taken_questions(benchmark, model, method, asked)
         elif _has_answers(benchmark, model, method, asked):
             ways = _ways(variants.get(method), order, orders, other_wordings)
+            if model.no_story and method in getattr(benchmark, "WITHOUT_STORY", ()):
+                ways.append(_Way(NO_STORY, {}, order))
             for question in _questions(benchmark, method, asked, ways, samples):
                 questions.append(question)
                 if len(questions) > MOST_QUESTIONS:
@@ -200,6 +204,8 @@ def _changes(benchmark: Benchmark, question: Question) -> bool:
         return False
     if question.asked_as == REVERSED:
         return len(item["choices"]) == 2 and "tried" not in item
+    if question.asked_as == NO_STORY:  # answers in free text are not compared
+        return bool(options_of(item))
     # The item of a second call gets its reasoning only after the first call.
     item = {"reasoning": "", **item}
     usual_messages = benchmark.messages(item, method)

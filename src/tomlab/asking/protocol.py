@@ -26,7 +26,8 @@ class Benchmark(Protocol):
     Some packages have more: `reasoning_of(response, method)`, the `reasoning` for a second call;
     `remind(items, responses)`, the items of methods that show earlier answers; `KEYS`, the labels
     of options in prompts; `in_words(item)`, texts that no column has; `WITHOUT_ITEMS`, why items
-    may lack what a method asks about, and what to do then.
+    may lack what a method asks about, and what to do then; `WITHOUT_STORY`, the methods that can
+    ask without the story (`no_story` in a model's entry).
     """
 
     NAME: str  # names the package, its section in `params.yaml` and its results

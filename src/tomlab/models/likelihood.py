@@ -29,14 +29,14 @@ async def by_grammar(client: openai.AsyncOpenAI, model: str, request: Request) -
     """
     root = str(client.base_url).removesuffix("/").removesuffix("/v1")
     weights: list[list[Weight]] = []
-    read = 0
+    prompt_tokens = []
     for prompt, options in request.weighed:
         body = {"model": model, "prompt": prompt, "temperature": 0}
         # The server first reads the prompt alone, so that every continuation starts from the same
         # state; remains of an earlier request would change the last digits.
         reading = {**body, "max_tokens": 1, "cache_prompt": bool(weights)}
         first = await _post(client, "/completions", reading)
-        read += usage_of(first.usage).prompt
+        prompt_tokens.append(usage_of(first.usage).prompt)
         row = []
         for option in options:
             tokens = (await _post(client, f"{root}/tokenize", {"content": option})).tokens
@@ -50,7 +50,7 @@ async def by_grammar(client: openai.AsyncOpenAI, model: str, request: Request) -
             }
             row.append(_of_tokens(await _post(client, "/completions", weighing), tokens, option))
         weights.append(row)
-    return _reply(weights, read)
+    return _reply(weights, prompt_tokens)
 
 
 def _of_tokens(answer: Any, tokens: list[int], option: str) -> Weight:
@@ -71,7 +71,7 @@ async def by_echo(
     tokens of a continuation can't be found among those that it repeats.
     """
     weights = []
-    read = 0
+    prompt_tokens = []
     for prompt, options in request.weighed:
         body = {"model": model, "prompt": [prompt + option for option in options], "echo": True}
         # The server must generate at least one token, which is thrown away.
@@ -90,8 +90,8 @@ async def by_echo(
         with form_of(answer):
             pairs = zip(logprobs, options, strict=True)
             weights.append([_behind(logs, prompt, option) for logs, option in pairs])
-        read += usage_of(answer.usage).prompt
-    return _reply(weights, read)
+        prompt_tokens.append(usage_of(answer.usage).prompt)
+    return _reply(weights, prompt_tokens)
 
 
 def _behind(logprobs: Any, prompt: str, option: str) -> Weight:
@@ -124,10 +124,10 @@ async def _post(client: openai.AsyncOpenAI, path: str, body: Mapping[str, Any]) 
     return answer
 
 
-def _reply(weights: list[list[Weight]], read: int) -> Reply:
+def _reply(weights: list[list[Weight]], prompt_tokens: list[int]) -> Reply:
     """A reply whose text is the weights as JSON: a list for each prompt, with a pair
-    (log-likelihood, tokens) for each continuation. read: the tokens of the prompts. Errors:
-    `NoAnswerError` for a log-likelihood that is not finite.
+    (log-likelihood, tokens) for each continuation. prompt_tokens: of each prompt, 0 where the
+    server did not count. Errors: `NoAnswerError` for a log-likelihood that is not finite.
     """
     tokens = 0
     for row in weights:
@@ -135,4 +135,6 @@ def _reply(weights: list[list[Weight]], read: int) -> Reply:
             if not math.isfinite(likelihood):
                 raise NoAnswerError(f"found {likelihood} as the logarithm of a likelihood")
             tokens += n
-    return Reply(json.dumps(weights), LIKELIHOOD, read, tokens, is_counted=read > 0)
+    is_counted = all(prompt_tokens)
+    text = json.dumps(weights)
+    return Reply(text, LIKELIHOOD, sum(prompt_tokens), tokens, is_counted=is_counted)

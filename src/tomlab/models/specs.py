@@ -129,18 +129,20 @@ class _Spec(params.Section):
     variants: _ByMethod[params.Count | _Variants] = Field({})
     # Limits of answers in tokens, if they differ from the protocol's; None: no limit.
     answer_tokens: _ByMethod[params.Tokens | None] = Field({})
+    no_story: bool = False  # whether questions are also asked with the story removed
     price: Price | None = None
     licence: str = ""  # of its answers, shown in the list of kept answers
 
     def answering(self, benchmark: str | None = None) -> dict[str, Any]:
         """The options of the entry that change answers; with a benchmark, also its groups, variants
-        and token limits, and the price.
+        and token limits, `no_story` and the price.
         """
         entry = self.model_dump(exclude=_REACH)
         price = entry.pop("price")
         parts = {}
         for name in ("groups", "variants", "answer_tokens"):
             parts[name] = entry.pop(name).get(benchmark, {})
+        parts["no_story"] = entry.pop("no_story")
         return {**entry, **parts, "price": price} if benchmark else entry
 
     def worst_case(self, request: Request) -> float:
@@ -301,11 +303,12 @@ def model(name: str, path: Path | str = PARAMS) -> ModelSpec:
 
 
 def can_write(spec: ModelSpec) -> bool:
-    """Whether a model can be asked for a text. Baselines, answers that were asked elsewhere and
-    models that only weigh options can't.
+    """Whether a model can be asked for a text. Baselines, answers that were asked elsewhere,
+    sentence encoders and models that only weigh options can't.
     """
     asked_by = getattr(spec, "ask_by", [GENERATION])
-    return spec.provider not in ("baseline", "taken") and GENERATION in asked_by
+    silent = ("baseline", "taken", "sentence-transformers")
+    return spec.provider not in silent and GENERATION in asked_by
 
 
 def model_spec(name: str, registry: Mapping[str, Any]) -> ModelSpec:

@@ -268,7 +268,8 @@ class Store:
         """
         for (model,) in self.all("SELECT DISTINCT model FROM under_way WHERE batch = ''"):
             with suppress(Timeout), self.lock(model).acquire(timeout=0):
-                self.lose(model)
+                in_batches = "SELECT DISTINCT batch FROM under_way WHERE model = ? AND batch <> ''"
+                self.lose(model, [batch for (batch,) in self.all(in_batches, model)])
         [spending] = self.all(SPENDING)
         return Spending(*spending)
 

@@ -32,9 +32,9 @@ from tomlab.records import tidy
 
 USAGE = ["answers", "prompt_tokens", "completion_tokens", "characters"]
 LEGEND = """
-requests: unique ones; varied: those with swapped options or other wording; kept: those answered.
-The other columns are of the requests that are left. prompt, answer: tokens, estimated by the
-model's own answers (own), those of the last run (others), or three characters a token and the
+requests: unique ones; varied: those with swapped options, other wording or no story; kept: those
+answered. The other columns are of the requests that are left. prompt, answer: tokens, estimated by
+the model's own answers (own), those of the last run (others), or three characters a token and the
 limit of answers (limit). Until a model that thinks has answered, answer and usd are without
 thinking, and answer_high and usd_high with all the thinking_tokens of its entry.
 usd: at the `price` of the entry, without a vendor's discount for prompts in its cache.
@@ -92,7 +92,7 @@ def plan(
             reach = [
                 part.get(benchmark) for part in (spec.groups, spec.variants, spec.answer_tokens)
             ]
-            key = (spec.name if store else "", repr(reach))
+            key = (spec.name if store else "", repr([*reach, spec.no_story]))
             if key not in shared:
                 shared[key] = requests(benchmark, items, spec, values, usage, kept_answers)
             for method, asked in shared[key].groupby("method", sort=False):
@@ -182,8 +182,8 @@ def put(
     kept_answers: Kept,
 ) -> pd.DataFrame:
     """A row for each question: its request's key, length in characters and limit of tokens, and the
-    kept answer with its tokens, if there is one (`is_kept`). `is_varied`: with swapped options or
-    other wording.
+    kept answer with its tokens, if there is one (`is_kept`). `is_varied`: with swapped options,
+    other wording or no story.
     """
     adapter = provider(spec)
     requests = evaluation.requested(benchmark, questions, spec, **options)

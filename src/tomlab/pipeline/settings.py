@@ -26,7 +26,7 @@ from tomlab.models import specs
 from tomlab.models.remote import api_key
 from tomlab.paths import PACKAGE, PARAMS, RESULTS, ROOT, from_root, there, writable
 from tomlab.pipeline.run_notebook import declared
-from tomlab.records.tidy import REVERSED
+from tomlab.records.tidy import NO_STORY, REVERSED
 
 SETTINGS = RESULTS / "settings"
 EVALUATION = "3_evaluation"
@@ -104,7 +104,7 @@ def _run_problems(content: Mapping[str, Any]) -> list[str]:
             with noting(problems):
                 prompts.wording(file)
             problems += _unknown_sections([file.name])
-    names = Counter(["", REVERSED, *(Path(folder).name for folder in folders)])
+    names = Counter(["", REVERSED, NO_STORY, *(Path(folder).name for folder in folders)])
     repeated = [name for name, count in names.items() if count > 1]
     if repeated:
         problems.append(f"run.wordings: found the names {repeated} twice, or taken by us")

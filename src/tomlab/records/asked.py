@@ -4,9 +4,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tomlab.records.tidy import REVERSED
+from tomlab.records.tidy import NO_STORY, REVERSED
 
 YES_NO = ("yes", "no")
+INSTEAD_OF_STORY = "(There is no story.)"  # our wording
 
 
 def options_of(item: Mapping) -> tuple[str, ...]:
@@ -17,12 +18,14 @@ def options_of(item: Mapping) -> tuple[str, ...]:
 
 
 def as_shown(item: dict, response: Mapping) -> dict:
-    """The item, with `choices` in the order that the model saw when it gave this response."""
+    """The item as the model saw it when it gave this response: `choices` in order, the story."""
     options_shown = response.get("options_shown")  # only in answers from `asking.taken`
     if isinstance(options_shown, str) and options_shown:
         return item | {"choices": json.loads(options_shown)}
     if response.get("asked_as") == REVERSED:
         return item | {"choices": list(item["choices"])[::-1]}
+    if response.get("asked_as") == NO_STORY:
+        return item | dict.fromkeys(("story", "background"), INSTEAD_OF_STORY)
     return item
 
 

@@ -23,9 +23,10 @@ CI_METHODS = ("cluster jackknife", "Clopper-Pearson", "all groups alike", "squar
 # What `ci_method` says where there is no interval.
 RARE = "too few stories with this label to tell"
 FEW_RIGHT = "too few groups with a right answer to tell"
-# Values of the column `asked_as`: as in the protocol, or with the two options swapped; any other
-# value is the name of another wording. Answers from other harnesses may lack the column.
-AS_ASKED, REVERSED = "", "reversed"
+# Values of the column `asked_as`: as in the protocol, with the two options swapped, or without the
+# story; any other value is the name of another wording. Answers from other harnesses may lack the
+# column.
+AS_ASKED, REVERSED, NO_STORY = "", "reversed", "no-story"
 # The outcome of an answer that earns partial credit, not a verdict; no outcome rate counts it.
 SCORED = "scored"
 # Which option's words follow the letter that an answer names, see `choices.words_of`.

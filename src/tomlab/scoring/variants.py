@@ -1,18 +1,24 @@
-"""Does the order of two options, or the wording of a prompt, change the answers?
+"""Does the order of two options, or the wording of a prompt, change the answers? And the story?
 
 A variant asks a question with swapped options (`tidy.REVERSED`) or in another wording. Its answers
-are compared with those to the same question as the protocol asks it.
+are compared with those to the same question as the protocol asks it. Questions are also asked
+without the story (`tidy.NO_STORY`): `gain_from_story` says what the story adds.
 """
 
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from tomlab.records.tidy import AS_ASKED, REVERSED, SCORED
+from tomlab.records.tidy import AS_ASKED, NO_STORY, REVERSED, SCORED
+from tomlab.scoring import paired
+from tomlab.scoring.series import Series, by_unit
 from tomlab.scoring.stats import DIFFERENCE, SHARE, cluster_interval
 
 _KEYS = ["model", "method", "asked_as"]
 _COLUMNS = [*_KEYS, "metric", "value", "ci_low", "ci_high", "ci_method", "n", "n_groups"]
+_GAIN = ["with_story", "without_story", "gain", "ci_low", "ci_high", "ci_method"]
+_GAIN += ["p", "p_holm", "n", "n_groups", "readable_with_story", "readable_without_story"]
+BOTH = "both"  # the question kind of two versions of a question that count together
 
 
 def protocol(table: pd.DataFrame) -> pd.DataFrame:
@@ -45,7 +51,8 @@ def variants(scores: pd.DataFrame, items: pd.DataFrame, groups: str) -> pd.DataF
     rows = []
     for (model, method), part in scores.groupby(["model", "method"], sort=False):
         is_plain = part["asked_as"] == AS_ASKED
-        for asked_as, varied in part[~is_plain].groupby("asked_as", sort=False):
+        is_varied = ~part["asked_as"].isin([AS_ASKED, NO_STORY])
+        for asked_as, varied in part[is_varied].groupby("asked_as", sort=False):
             pairs = part[is_plain].merge(varied, on=["item_id", "repeat"], suffixes=("", "_varied"))
             keys = {"model": model, "method": method, "asked_as": asked_as}
             for metric, values in _metrics(pairs, asked_as, options).items():
@@ -83,3 +90,68 @@ def _metrics(
         is_first_varied = readable["chosen_varied"].eq(options_shown.str[-1])
         metrics["first_option"] = pd.concat([is_first, is_first_varied])
     return metrics
+
+
+def gain_from_story(
+    scores: pd.DataFrame,
+    groups: str,
+    kind: str,
+    *,
+    by: Sequence[str] = ("model", "method"),
+    versions: Sequence[str] = (),
+) -> pd.DataFrame:
+    """What the story adds: the score with it minus the score without it, on the same questions. The
+    table has a row for each question kind, and is empty if nothing was asked without the story.
+
+    scores: of any models; groups: the column that intervals cluster on; kind: the column of
+    question kinds, such as `condition`; by: the columns that divide rows further; versions: the
+    columns that the two versions of a question share, if these also count together, as the kind
+    `BOTH`, which is right if both versions are.
+
+    with_story, without_story: mean scores, in which unreadable answers count as wrong; gain, its
+    interval and p: as in `paired.difference`; p_holm: p with Holm's correction over a model's rows;
+    n: questions, or pairs of versions; readable_with_story, readable_without_story: the shares of
+    answers that could be read (of pairs of versions, in both). Where these differ, so may the
+    scores, whatever the model took from the story.
+    """
+    keys = [*by, kind]
+    if "asked_as" not in scores:
+        return pd.DataFrame(columns=[*keys, *_GAIN])
+    answers = scores[scores["asked_as"].isin([AS_ASKED, NO_STORY])]
+    answers = answers.sort_values("sample", kind="stable")
+    answers = answers.assign(
+        repeat=answers.groupby([*_KEYS, "item_id"]).cumcount(),
+        group=answers[groups],
+        readable=answers["outcome"].isin(["correct", "wrong", SCORED]),
+    )
+    if versions:
+        # A question that has one version only counts alone.
+        pairs = answers.groupby([*dict.fromkeys([*by, *_KEYS, *versions, "repeat", "group"])])
+        both = pairs[["item_id", "score", "readable"]].min()[pairs[kind].nunique() == 2]
+        both = both.reset_index().assign(**{kind: BOTH})
+        answers = pd.concat([answers, both], ignore_index=True)
+    is_plain = answers["asked_as"] == AS_ASKED
+    columns = [*keys, "item_id", "repeat", "score", "readable"]
+    pairs = answers[is_plain].merge(
+        answers.loc[~is_plain, columns],
+        on=[*keys, "item_id", "repeat"],
+        suffixes=("_with", "_without"),
+    )
+    rows = []
+    for values, part in pairs.groupby(keys, sort=False):
+        units = by_unit(part, "item_id", "repeat")
+        with_story = Series("score", "", units["score_with"], units["group"])
+        without_story = with_story._replace(values=units["score_without"])
+        row = {
+            **dict(zip(keys, values, strict=True)),
+            "with_story": part["score_with"].mean(),
+            "without_story": part["score_without"].mean(),
+            "readable_with_story": part["readable_with"].mean(),
+            "readable_without_story": part["readable_without"].mean(),
+        }
+        numbers = paired.difference(with_story, without_story) or {}
+        rows.append({**row, **numbers, "gain": numbers.get("difference")})
+    table = pd.DataFrame(rows, columns=[*keys, *_GAIN]).sort_values(
+        [*by], kind="stable", ignore_index=True
+    )
+    return table.assign(p_holm=table.groupby("model")["p"].transform(paired.holm))

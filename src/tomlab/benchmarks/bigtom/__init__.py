@@ -7,6 +7,7 @@ from tomlab.benchmarks.bigtom.items.compose import (
     NAME,
     STRATA,
     UNIT,
+    WITHOUT_STORY,
     asked,
     compose,
     messages,

@@ -7,6 +7,7 @@ from tomlab.benchmarks.fantom.items.compose import (
     NAME,
     STRATA,
     UNIT,
+    WITHOUT_STORY,
     asked,
     compose,
     in_words,

@@ -8,6 +8,7 @@ from tomlab.benchmarks.simpletom.items.compose import (
     STRATA,
     UNIT,
     WITHOUT_ITEMS,
+    WITHOUT_STORY,
     asked,
     compose,
     messages,

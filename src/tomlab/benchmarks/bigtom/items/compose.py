@@ -39,6 +39,7 @@ METHODS: dict[str, Method | techniques.TwoStep] = {
     name: Method(**options) for name, options in _TEXTS["methods"].items()
 }
 METHODS |= techniques.methods("0-shot", METHODS["0-shot"]._replace(main_only=True))
+WITHOUT_STORY = ("0-shot",)  # the example of 1-shot has a story of its own
 
 # The seed with which the release's script, run once per condition, starts Python's `random`.
 RELEASED_SEED = 0

@@ -41,6 +41,7 @@ METHODS: dict[str, Method | techniques.TwoStep] = {
     name: Method(**options) for name, options in yaml_beside(__file__)["methods"].items()
 }
 METHODS |= techniques.methods("short", METHODS["short"], "short-")
+WITHOUT_STORY = ("short",)
 
 # Finds the person whom a yes/no question asks about.
 OF_YES_NO = r"does (.+?) know"

@@ -43,6 +43,7 @@ class Method(NamedTuple):
 METHODS: dict[str, Method | techniques.TwoStep] = {}
 METHODS |= {name: Method(**options) for name, options in _TEXTS["methods"].items()}
 METHODS |= techniques.methods("none", Method(questions=QUESTIONS))
+WITHOUT_STORY = ("none", "aware")
 
 # Why no item may fit a method, and what to do then; see `evaluation.plan`.
 WITHOUT_ITEMS = _TEXTS["without_items"]
