@@ -27,7 +27,7 @@ from tomlab import paths
 from tomlab.fresh import asking as fresh
 from tomlab.fresh import items as fresh_items
 from tomlab.fresh import sets
-from tomlab.scoring import cues, readers
+from tomlab.scoring import cues, readers, stats
 
 APART, FOLDS = 0.01, 10
 SEEDS = ["an open seed, for this page alone", "a second open seed", "a third open seed"]
@@ -35,7 +35,9 @@ FRESH_PAIRS = 300
 METHODS = {"bigtom": "0-shot", "fantom": "short", "simpletom": "likelihood"}
 DENYING = {"no", "not", "never", "nothing", "nobody", "none", "nor", "neither", "cannot", "without"}
 DENYING |= {"unaware"}
-MEASURES = ["value", "version", "both_right"]
+# By version: whoever knows everything is right (BigToM: true belief), or wrong (false belief).
+VERSIONS = {True: "when_known", False: "when_not_known"}
+MEASURES = ["value", "version", "both_right", *VERSIONS.values()]
 
 
 # --- texts -----------------------------------------------------------------------------------------
@@ -454,6 +456,7 @@ def second(benchmark, items, method):
                 whole = part[part["together"] != ""].groupby("together")["credit"].min()
                 row = {"kind": kind, "control": control, "initial_belief": stated, "reader": reader}
                 row |= part.groupby("side")[["credit", "version"]].mean().mean().to_dict()
+                row |= part.groupby("side")["credit"].mean().rename(VERSIONS).to_dict()
                 rows.append(row | {"both_right": whole.eq(1).mean() if len(whole) else np.nan})
     return pd.DataFrame(rows).rename(columns={"credit": "value"})
 
@@ -515,13 +518,23 @@ def side_by_side(benchmark, items, method):
     """Both computations of a benchmark, a row for each kind, control, initial belief and reader."""
     if benchmark.NAME == "bigtom" and "control" not in items and "condition" in items:
         items = items.assign(control=items["condition"].str.endswith("control"))
-    first = readers.table(readers.choices(benchmark, items, method))
+    chosen = readers.choices(benchmark, items, method)
     keys = ["kind", "control", "initial_belief", "reader"]
+    first = readers.table(chosen).merge(by_version(chosen, keys), on=keys)
     table = first.merge(
         second(benchmark, items, method), on=keys, suffixes=("", "_second"), how="outer"
     )
     apart = [(table[m].fillna(-1) - table[f"{m}_second"].fillna(-1)).abs() for m in MEASURES]
     return table.assign(apart=pd.concat(apart, axis=1).max(axis=1))
+
+
+def by_version(chosen, keys):
+    """The share right in each version of `VERSIONS`, with its interval over groups."""
+    shares = stats.shares(chosen, [*keys, "side"], "credit", "group")
+    columns = ["value", "ci_low", "ci_high"]
+    wide = shares.pivot(index=keys, columns="side", values=columns)
+    names = [f"{VERSIONS[side]}{column.removeprefix('value')}" for column, side in wide.columns]
+    return wide.set_axis([name.replace("ci", "") for name in names], axis=1).reset_index()
 
 
 def all_tables(released):

@@ -1,0 +1,79 @@
+"""The page on readers who track no mind, run as the book runs it, without a run of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import pandas as pd
+import pytest
+
+from one_cell import ran
+from tomlab.paths import PUBLISHED, ROOT
+
+pytestmark = pytest.mark.skipif(
+    not PUBLISHED.is_dir(), reason="data/published is missing: `make data` pulls it"
+)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory) -> Path:
+    root = tmp_path_factory.mktemp("no_mind")
+    for name in ("data", "docs", "notebooks"):
+        (root / name).symlink_to(ROOT / name)
+    values = {"parameters": {"benchmarks": []}}
+    (root / "settings.json").write_text(json.dumps(values), encoding="utf-8")
+    command = [sys.executable, "-m", "tomlab.pipeline.run_notebook"]
+    command += ["notebooks/09_no_mind.ipynb", "results/index/page.ipynb", "settings.json"]
+    subprocess.run(command, cwd=root, env=os.environ | {"TOMLAB_ROOT": str(root)}, check=True)
+    return root
+
+
+@pytest.fixture(scope="module")
+def two_options(root) -> pd.DataFrame:
+    table = pd.read_csv(root / "results/tables/knowing/two_options.csv")
+    return table.set_index(["reader", "order", "context", "scenario"]).sort_index()
+
+
+def test_page_warns_of_nothing_and_draws_both_figures(root):
+    cells = nbformat.read(root / "results/index/page.ipynb", as_version=4).cells
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    assert [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"] == []
+    figures = sorted(path.name for path in (root / "results/figures/knowing").glob("*.png"))
+    assert figures == ["no_mind.png", "no_mind_own.png"]
+
+
+def test_rule_gets_what_was_counted_before(two_options):
+    """Numbers of the file's README: .70, .77 and .74 over both scenarios."""
+    means = two_options.xs("mean", level="scenario").loc["who speaks near the fact", "value"]
+    assert means.round(2).to_dict() == {
+        ("first", "short"): 0.70,
+        ("second", "full"): 0.74,
+        ("second", "short"): 0.77,
+    }
+
+
+def test_constants_share_each_question_between_them(two_options):
+    nobody = two_options.loc["nobody ever knows", "value"]
+    everybody = two_options.loc["everybody always knows", "value"]
+    assert (nobody + everybody).round(9).eq(1).all()
+    right = nobody.drop("mean", level="scenario").groupby("scenario").agg(["min", "max"]).round(2)
+    assert right.loc["inaccessible"].to_list() == [0.82, 0.92]
+    assert right.loc["accessible"].to_list() == [0.05, 0.15]
+
+
+def test_intervals_hold_their_values_and_are_over_fewer_conversations_than_there_are(two_options):
+    assert two_options["value"].between(two_options["ci_low"], two_options["ci_high"]).all()
+    assert two_options["n_groups"].between(100, 270).all()
+
+
+@pytest.mark.parametrize(
+    ("asked_about", "answer"), [("0", True), ("1", True), ("2", False), ("0 2", False), ("", False)]
+)
+def test_who_speaks_from_one_line_before_the_fact_to_two_after_it_knows(asked_about, answer):
+    knows = ran(".", "09_no_mind", "cell-fantom", FANTOM=PUBLISHED / "fantom")["knows"]
+    question = SimpleNamespace(speakers="2 1 0 1 0 2", fact_line=2, asked_about=asked_about)
+    assert knows(question) == answer
