@@ -33,6 +33,10 @@ def test_values_are_shares_and_name_their_source(newer):
     assert gpt4o["printed_in"].str.contains("README of the authors' repository").all()
 
 
+def test_no_model_is_in_both_tables(newer):
+    assert set(newer["model"]).isdisjoint(PUBLICATION.read("table9_all")["model"])
+
+
 def test_only_set_scores_of_one_model_fail_a_check(newer):
     """GPT-4o has .455 of sets right in the control task, and its answerability in .175 of them."""
     failing = newer[newer["mark"].eq(numbers.MARK)]
