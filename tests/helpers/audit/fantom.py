@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from audit.checks import EPS, Outcome, check, compare, matched, only, outcome, sentence
+from tomlab.benchmarks.fantom.items.sets import RELEASED_COUNTS
 
 ROW = ["context", "model", "prompting"]
 
@@ -40,14 +41,17 @@ def nearly_equal_rows(table9):
 
 
 @check("fantom", 15, ["table9_all"])
-def nested_scores(table9):
+@check("fantom", 37, ["newer_models"])
+def nested_scores(table):
     """All* ≤ All ≤ each question's All ≤ its List, as one asks for all the other asks for."""
-    wide = table9.pivot(index=ROW, columns="column", values="value")
-    bound = pd.DataFrame({"all_star": wide["all"]}).rename_axis(columns="column")
-    bound["all"] = wide[["answerability_all", "infoaccess_all"]].min(axis=1)
+    keys = table.columns.difference(["column", "value"]).tolist()
+    wide = table.pivot(index=keys, columns="column", values="value")
+    bound = pd.DataFrame({"all": wide[["answerability_all", "infoaccess_all"]].min(axis=1)})
+    bound["all_star"] = np.minimum(wide["all"], bound["all"])
     bound["answerability_all"] = wide["answerability_list"]
     bound["infoaccess_all"] = wide["infoaccess_list"]
-    rows = only(table9, column=list(bound))
+    bound = bound.rename_axis(columns="column")
+    rows = only(table, column=list(bound))
     most = matched(rows, bound.stack())
     reason = "printed " + rows["value"].map(str) + ", at most " + most.map(str)
     return outcome(rows, rows["value"] > most + EPS, reason)
@@ -139,3 +143,34 @@ def all_questions(counts, table8):
     also += f"; {contexts:.0f} contexts, {count['conversations']} conversations"
     expected = pd.Series({"all_questions": total}).rename_axis("item")
     return compare(counts, "count", expected, 500, "sum", also=also)  # the total is printed as 10K
+
+
+def fits(printed: pd.Series, n: int) -> bool:
+    """Whether every percentage, printed with one decimal, is a count out of n."""
+    counts = np.floor(printed * n / 100)
+    gaps = [(100 * count / n - printed).abs() for count in (counts, counts + 1)]
+    return bool((np.minimum(*gaps) <= 0.05 + EPS).all())
+
+
+@check("fantom", 37, ["newer_models", "dataset_counts"])
+def released_sets(newer, counts):
+    """Lists and beliefs of both tasks are counts out of the release's numbers, not the paper's."""
+    paper = counts.set_index("item")["count"]
+    questions = {
+        "answerability_list": ["answerability_list", "infoaccess_list"],
+        "belief_choice": ["belief_choice", "belief_dist"],
+    }
+    findings = []
+    n_failed = 0
+    for kind, columns in questions.items():
+        rows = only(newer, column=columns)
+        missed = only(rows, scenario="inaccessible")["value"]
+        heard = only(rows, scenario="control")["value"]
+        totals = {"release": RELEASED_COUNTS[kind], "paper": paper[kind]}
+        for source, total in totals.items():
+            splits = [n for n in range(1, total) if fits(missed, n) and fits(heard, total - n)]
+            texts = [f"{n} + {total - n}" for n in splits]
+            findings.append(f"{source}: {total} = {' or '.join(texts) or 'no split'}")
+            n_failed += (source == "release") != bool(splits)
+    finding = f"{n_failed} of {len(findings)} fail; {'; '.join(findings)}"
+    return Outcome(len(findings), n_failed, finding, {})
