@@ -46,7 +46,7 @@ def test_figures_and_tables_have_the_papers_numbers_and_this_runs(run):
     assert "forward_action" in set(marked["variable"])
     models = set(table7.loc[table7["source"] == "this run", "model"])
     assert models == {"mine", "random", "shallow reader"}
-    pairs = pd.read_csv(results / "figures/bigtom/differences.csv")
+    pairs = pd.read_csv(results / "figures/bigtom/card_differences.csv")
     assert {"mine − random", "1-shot − 0-shot"} <= set(pairs["pair"])
     assert not (results / "tables/bigtom/without_key.csv").exists()
 
@@ -54,7 +54,7 @@ def test_figures_and_tables_have_the_papers_numbers_and_this_runs(run):
 def test_another_method_alone_gives_the_papers_figures(run):
     results = run(divers(2), {"mine": ("gold", ["perspective"])})
     drawn = {path.name for path in results.rglob("figures/bigtom/*.png")}
-    assert {"figure2b.png", "figure3.png", "outcomes.png"} <= drawn
+    assert {"figure2b.png", "figure3.png", "card_outcomes.png"} <= drawn
     assert len(pd.read_csv(results / "tables/bigtom/table8.csv"))
 
 

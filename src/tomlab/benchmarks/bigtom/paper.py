@@ -1,11 +1,12 @@
 """BigToM's paper: where its numbers are printed, in which unit, and how methods are named."""
 
+import numpy as np
 import pandas as pd
 
 from tomlab.records.files import yaml_beside
 from tomlab.records.published import Paper, Wording
 from tomlab.reporting import numbers
-from tomlab.scoring.stats import interval_of_sums
+from tomlab.scoring.stats import cluster_statistic, interval_of_sums
 
 _DATA = yaml_beside(__file__)
 PUBLICATION = Paper("bigtom", "BigToM", "Gandhi et al., 2023", _DATA["tables"])
@@ -46,3 +47,54 @@ def people() -> pd.DataFrame:
         over="templates", source=numbers.PAPER, mark="", reason="", printed_in=source
     )
     return pd.concat([over_people, over_templates], ignore_index=True)
+
+
+def people_items() -> pd.DataFrame:
+    """The items that the preprint's people rated, a row for each item and measure, with `template`:
+    that of a BigToM item, and of another item the item itself.
+    """
+    rated = PUBLICATION.read("people_items")
+    template = rated["row"].astype(str).where(rated["row"].notna(), rated["item"])
+    return rated.assign(template=template)
+
+
+def reliability(rated: pd.DataFrame) -> pd.DataFrame:
+    """How well people's ratings tell items apart, as intraclass correlations: a row for one rating
+    and one for an item's mean (ICC(1,1) and ICC(1,k) of Shrout and Fleiss 1979), and one for the
+    root of the latter, which is the highest correlation with the means to expect of a judge.
+
+    rated: a row for each item, with how many `people` rated it, the `mean` and `sd` of their
+    ratings, and `template`, which intervals cluster on. Columns: `of` ("one rating", "mean
+    rating" or "best judge"), value, ci_low, ci_high, n (items), n_groups.
+    """
+    people = rated["people"]
+    sums = pd.DataFrame(
+        {
+            "items": 1,
+            "people": people,
+            "total": people * rated["mean"],
+            "between": people * rated["mean"] ** 2,
+            "within": (people - 1) * rated["sd"] ** 2,
+        }
+    )
+    sums = sums.groupby(rated["template"]).sum()
+    interval = cluster_statistic(sums, _f, n=len(rated), bounds=(0, np.inf))
+    f = pd.Series(vars(interval))[["value", "ci_low", "ci_high"]].astype(float)
+    # People of an item, corrected for items with more of them than others.
+    k = (people.sum() - (people**2).sum() / people.sum()) / (len(rated) - 1)
+    of_mean = 1 - 1 / f
+    table = {
+        "one rating": (f - 1) / (f + k - 1),
+        "mean rating": of_mean,
+        "best judge": of_mean.clip(lower=0) ** 0.5,
+    }
+    table = pd.DataFrame(table).T.rename_axis("of").reset_index()
+    return table.assign(n=interval.n, n_groups=interval.n_groups)
+
+
+def _f(sums: np.ndarray) -> np.ndarray:
+    """F, the mean square between items over that within, from the last axis of sums."""
+    items, people, total, between, within = np.moveaxis(sums, -1, 0)
+    with np.errstate(invalid="ignore"):
+        mean_square_between = (between - total**2 / people) / (items - 1)
+    return mean_square_between / (within / (people - items))
