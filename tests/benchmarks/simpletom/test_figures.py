@@ -48,7 +48,7 @@ def read(folder, name):
 
 
 def test_the_gap_is_a_difference_of_accuracies(run, metrics):
-    gap = read(run, "figures/gap").set_index(["model", "question_type"])["value"]
+    gap = read(run, "figures/gap").set_index(["model", "question_type"])["drop"]
     assert gap["GPT-4o", "behavior"] == pytest.approx(0.461)  # 95.6 − 49.5
     assert gap["Claude-3-Opus", "judgment"] == pytest.approx(0.887)  # 98.3 − 9.6
     accuracy = metrics["none", "accuracy"]
@@ -66,7 +66,7 @@ def test_an_intervention_adds_what_the_tables_print(run):
 
 
 def test_first_failures_of_this_run_sum_to_one(run):
-    shares = read(run, "figures/figure13").groupby(["model", "part"])["value"].sum()
+    shares = read(run, "figures/card_figure13").groupby(["model", "part"])["value"].sum()
     assert np.allclose(shares, 1)
     rows = read(run, "figures/figure3")
     assert rows.query("source == 'this run'")["value"].sum() == 1
@@ -86,7 +86,7 @@ def test_tables_hold_the_papers_numbers_and_this_runs(run):
 
 
 def test_twins_are_drawn_beside_guessing(run, metrics):
-    twins = read(run, "figures/twins").set_index(["model", "measure", "question_type"])["value"]
+    twins = read(run, "figures/card_twins").set_index(["model", "measure", "question_type"])["value"]
     assert twins["my-model", "d′", "behavior"] == metrics["aware", "d_prime", "behavior"]
     both_right = twins["my-model", "both versions right", "judgment"]
     assert both_right == metrics["aware", "both_right", "judgment"]
