@@ -51,9 +51,23 @@ def test_the_gap_is_a_difference_of_accuracies(run, metrics):
     gap = read(run, "figures/gap").set_index(["model", "question_type"])["drop"]
     assert gap["GPT-4o", "behavior"] == pytest.approx(0.461)  # 95.6 − 49.5
     assert gap["Claude-3-Opus", "judgment"] == pytest.approx(0.887)  # 98.3 − 9.6
+    # Of 1,147 stories the fewest that o1-preview can have right on both give the widest interval.
+    rows = read(run, "figures/gap").set_index(["model", "question_type"])
+    ends = rows.loc[("o1-preview", "behavior"), ["drop", "drop_low", "drop_high"]]
+    assert ends.to_list() == pytest.approx([0.115, 0.0902, 0.1405], abs=1e-3)
+    assert rows.loc[("o1-preview", "behavior"), "n"] == 1147
     accuracy = metrics["none", "accuracy"]
     difference = accuracy["mental_state"] - accuracy["judgment"]
     assert gap["my-model", "judgment"] == pytest.approx(difference)
+
+
+def test_this_run_stands_beside_the_papers_best_and_worst_and_is_called_incomparable(run):
+    beside = read(run, "tables/beside").set_index(["Share right", "Model"])
+    row = beside.loc[("behavior", "my-model §")]
+    assert row["Paper, lowest"] == ".08 (GPT-3.5)"
+    assert row["Paper, highest"] == ".84 (o1-preview)"
+    assert row["Comparable?"] == "no: our own stories"
+    assert beside.loc[("behavior, both versions right", "my-model §"), "Paper, lowest"] == "–"
 
 
 def test_an_intervention_adds_what_the_tables_print(run):
