@@ -92,6 +92,18 @@ def test_figure8_shows_this_run_beside_the_papers_numbers(run):
     assert volume["my-model", "recall"] == pytest.approx(recall)
 
 
+def test_the_two_versions_of_the_paper_are_told_apart(run):
+    rows = read(run, "figures", "figure8")
+    assert set(rows.query("metric == 'f1' and source == 'paper'")["version"]) == {"preprint"}
+    release = rows.query("metric == 'f1_camera_ready'").set_index("model")
+    assert set(release["version"]) == {"camera-ready"}
+    ends = release.loc["Gemma-3 27B", ["value", "ci_low", "ci_high"]]
+    assert ends.to_list() == pytest.approx([0.5803, 0.5705, 0.5901])
+    beside = read(run, "tables", "beside").set_index(["Measure", "Version"])
+    assert ("F1 of extraction, over stories", "camera-ready") in beside.index
+    assert ("F1 of extraction, mean of categories", "preprint") in beside.index
+
+
 def test_json_answers_are_drawn_where_tables_are_unusable(run):
     volume = read(run, "figures", "figure8").query("source == 'this run'")
     methods = volume.groupby("model")["method"].agg(set).to_dict()
@@ -117,5 +129,5 @@ def test_tables_that_are_all_unusable_are_not_drawn(tmp_path, monkeypatch):
     folder = drawn(tmp_path, monkeypatch, ["my-model"], 1, "my-model")
     names = {path.stem for path in (folder / "figures/omnitom").glob("*.png")}
     assert "figure4" in names
-    assert names.isdisjoint({"beyond_accuracy", "judges"})
+    assert names.isdisjoint({"card_beyond_accuracy", "card_judges"})
     assert set(read(folder, "figures", "figure8")["source"]) == {"paper"}

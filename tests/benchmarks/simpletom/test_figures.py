@@ -48,12 +48,26 @@ def read(folder, name):
 
 
 def test_the_gap_is_a_difference_of_accuracies(run, metrics):
-    gap = read(run, "figures/gap").set_index(["model", "question_type"])["value"]
+    gap = read(run, "figures/gap").set_index(["model", "question_type"])["drop"]
     assert gap["GPT-4o", "behavior"] == pytest.approx(0.461)  # 95.6 − 49.5
     assert gap["Claude-3-Opus", "judgment"] == pytest.approx(0.887)  # 98.3 − 9.6
+    # Of 1,147 stories the fewest that o1-preview can have right on both give the widest interval.
+    rows = read(run, "figures/gap").set_index(["model", "question_type"])
+    ends = rows.loc[("o1-preview", "behavior"), ["drop", "drop_low", "drop_high"]]
+    assert ends.to_list() == pytest.approx([0.115, 0.0902, 0.1405], abs=1e-3)
+    assert rows.loc[("o1-preview", "behavior"), "n"] == 1147
     accuracy = metrics["none", "accuracy"]
     difference = accuracy["mental_state"] - accuracy["judgment"]
     assert gap["my-model", "judgment"] == pytest.approx(difference)
+
+
+def test_this_run_stands_beside_the_papers_best_and_worst_and_is_called_incomparable(run):
+    beside = read(run, "tables/beside").set_index(["Share right", "Model"])
+    row = beside.loc[("behavior", "my-model §")]
+    assert row["Paper, lowest"] == ".08 (GPT-3.5)"
+    assert row["Paper, highest"] == ".84 (o1-preview)"
+    assert row["Comparable?"] == "no: our own stories"
+    assert beside.loc[("behavior, both versions right", "my-model §"), "Paper, lowest"] == "–"
 
 
 def test_an_intervention_adds_what_the_tables_print(run):
@@ -66,7 +80,7 @@ def test_an_intervention_adds_what_the_tables_print(run):
 
 
 def test_first_failures_of_this_run_sum_to_one(run):
-    shares = read(run, "figures/figure13").groupby(["model", "part"])["value"].sum()
+    shares = read(run, "figures/card_figure13").groupby(["model", "part"])["value"].sum()
     assert np.allclose(shares, 1)
     rows = read(run, "figures/figure3")
     assert rows.query("source == 'this run'")["value"].sum() == 1
@@ -86,7 +100,7 @@ def test_tables_hold_the_papers_numbers_and_this_runs(run):
 
 
 def test_twins_are_drawn_beside_guessing(run, metrics):
-    twins = read(run, "figures/twins").set_index(["model", "measure", "question_type"])["value"]
+    twins = read(run, "figures/card_twins").set_index(["model", "measure", "question_type"])["value"]
     assert twins["my-model", "d′", "behavior"] == metrics["aware", "d_prime", "behavior"]
     both_right = twins["my-model", "both versions right", "judgment"]
     assert both_right == metrics["aware", "both_right", "judgment"]
