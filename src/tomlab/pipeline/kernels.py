@@ -56,8 +56,9 @@ def waiting() -> Iterator[dict[str, str]]:
         # Nothing is written to this pipe. Its other end can be read when this process has ended.
         parent, end = os.pipe()
         command = [sys.executable, "-m", "tomlab.pipeline.kernels", address, str(parent)]
-        options = {"env": environment, "start_new_session": True, "pass_fds": [parent]}
-        process = subprocess.Popen(command, **options)
+        process = subprocess.Popen(
+            command, env=environment, start_new_session=True, pass_fds=[parent]
+        )
         os.close(parent)
         try:
             yield {"JUPYTER_DEFAULT_PROVISIONER_NAME": "tomlab-forked", ADDRESS: address}
