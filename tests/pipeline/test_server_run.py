@@ -195,11 +195,12 @@ def test_each_model_has_a_card_with_its_gate_its_headlines_and_three_answers(lab
         assert ("passes the gate on none" in text) == (model == "evil")
         assert text.count("browse/bigtom.html") == len(outcomes)
         drawn = pd.read_csv(lab.root / f"results/figures/cards/{model}.csv")
-        of_model = drawn[drawn["who"] == model].set_index("line")["value"]
-        assert of_model.to_dict() == {
-            f"BigToM, {kind} belief, both versions": float(model == "log")
-            for kind in ("backward", "forward")
-        }
+        values = drawn[drawn["who"] == model].set_index("line")["value"]
+        metrics = result(lab, "metrics", model).query("metric == 'tb_and_fb'")
+        metrics = metrics.set_index("condition")["value"]
+        for kind in ("backward", "forward"):
+            expected = metrics[f"{kind}_belief/tb_and_fb/1"]
+            assert values[f"BigToM, {kind} belief, both versions"] == pytest.approx(expected)
         assert {"people", "shallow reader", "best published model"} < {*drawn["who"]}
         marks = drawn[drawn["who"] == model]["mark"].fillna("")
         assert marks.unique().tolist() == ["§" if model == "evil" else ""]
