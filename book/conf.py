@@ -76,8 +76,8 @@ def _write_texts(app, exception):
         if exception is None and not name.startswith(("_", "browse/", "search.html")):
             _, _, shown = page.read_text(encoding="utf-8").partition("<article")
             shown = TAGS.sub(" ", f"<article{shown.partition('</article>')[0]}")
-            text = " ".join(unescape(shown).split())
-            texts[name] = text[:LONGEST]
+            told = " ".join(unescape(shown).split())
+            texts[name] = told[:LONGEST]
     script = (HERE / "static" / "texts.js").read_text(encoding="utf-8")
-    as_json = json.dumps(texts).replace("<", "\\u003c")
-    (Path(app.outdir) / "_static" / "texts.js").write_text(script + f"serve({as_json});\n", "utf-8")
+    told = json.dumps(texts).replace("<", "\\u003c")
+    (Path(app.outdir) / "_static" / "texts.js").write_text(script + f"serve({told});\n", "utf-8")

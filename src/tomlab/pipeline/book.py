@@ -101,7 +101,8 @@ def chapter(notebook: NotebookNode, model: str = "") -> NotebookNode:
         elif not tags & _PARAMETERS and (cell.outputs or not _SET_UP.search(cell.source)):
             cell.metadata["tags"] = sorted(tags | {"hide-input"})
             for part in _parts(cell):
-                cells += _anchors(part, heading)
+                anchors = _anchors(part, heading)
+                cells += [anchor for anchor in anchors if anchor not in cells]
                 cells.append(part)
     if model:
         cells[0].source = _HEADING.sub(rf"\g<0> ({model})", cells[0].source, count=1)
