@@ -63,11 +63,15 @@ def image(**metadata) -> NotebookNode:
 def write(root: Path) -> Path:
     """The run's files in `root`."""
     index = notebook(
-        "# Who knows what?\n\n[ask](3_evaluation/bigtom.ipynb), [data](../docs/data.md)"
+        "# Who knows what?\n\n[ask](3_evaluation/bigtom.ipynb), [data](../docs/data.md), "
+        "[card](../results/book/cards/smol.html)"
     )
     index.cells[1].source = "benchmarks = []\nmodels = []"
     index.cells[1].metadata["tags"] = ["parameters"]
     index.cells.append(v4.new_code_cell(CODE, id="cell-02"))
+    card = notebook("# Report card\n\n[up](00_index.ipynb)")
+    card.cells[1] = v4.new_code_cell("model = ''", metadata={"tags": ["parameters"]}, id="cell-01")
+    card.cells.append(v4.new_code_cell("print(model)", id="cell-02"))
     across = notebook("# Drawn where?\n\n[up](00_index.ipynb), [3](3_evaluation/bigtom.ipynb)")
     across.cells[1] = index.cells[1]
     chapter = notebook(
@@ -81,6 +85,7 @@ def write(root: Path) -> Path:
         "params.yaml": b"run: {benchmarks: {bigtom: {}, fantom: {}}, models: [smol, random], seed: 0}\n",
         "notebooks/00_index.ipynb": nbformat.writes(index).encode(),
         "notebooks/01_drawn.ipynb": nbformat.writes(across).encode(),
+        "notebooks/card.ipynb": nbformat.writes(card).encode(),
         "docs/data.md": b"# Data\n\n[The parameters](../params.yaml), [forms](../forms).\n",
         "README.md": b"![dots](docs/figures/bigtom/figure3.png)",
         "results/figures/bigtom/figure3.png": PNG,

@@ -18,7 +18,8 @@ _SPEC = spec_from_file_location("book_check", ROOT / "checks" / "book.py")
 script = module_from_spec(_SPEC)
 _SPEC.loader.exec_module(script)
 CHAPTERS = [name for names in COPIES.values() for name in names]
-FRONT = ("00_index.ipynb", "01_drawn.ipynb")
+CARD = "cards/smol.ipynb"  # the run's other model is a baseline
+FRONT = ("00_index.ipynb", "01_drawn.ipynb", CARD)
 in_a_browser = pytest.mark.skipif(script.CHROMIUM is None, reason="no Chromium is installed")
 
 # Chapters
@@ -50,6 +51,20 @@ def test_an_image_is_told_by_its_own_text_or_the_heading(image, text):
     assert cell.metadata["mystnb"] == {"image": {"alt": text}}
 
 
+def test_each_of_several_images_of_a_cell_has_its_own_text_and_anchor():
+    outputs = []
+    for name in ("bigtom/dots", "bigtom/bars", "fantom/bars"):
+        link = f'<a href="../../figures/{name}.png">PNG</a>'
+        outputs += [image(alt=f"Some {name}."), display("text/html", link)]
+    cells = chapter(notebook("## Who knows?", *outputs)).cells
+    anchors = [cell.source for cell in cells if cell.id.startswith("at-")]
+    assert anchors == [f'<span id="{name}" class="anchor"></span>' for name in ("dots", "bars")]
+    pictures = [cell for cell in cells if "mystnb" in cell.metadata]
+    texts = [cell.metadata["mystnb"]["image"]["alt"] for cell in pictures]
+    assert texts == ["Some bigtom/dots.", "Some bigtom/bars.", "Some fantom/bars."]
+    assert [cell.source for cell in pictures] == ["show()", "", ""]
+
+
 # Pages
 
 
@@ -75,7 +90,7 @@ def test_what_the_run_names_is_published_with_links_that_lead_somewhere(book):
         "tables/bigtom/table7.csv",
     }
     names = ("01_drawn", "index", "bigtom", "data", "gallery", "search", "browse/bigtom")
-    names = {*names, *(name.removesuffix(".ipynb") for name in CHAPTERS)}
+    names = {*names, *(name.removesuffix(".ipynb") for name in (*CHAPTERS, CARD))}
     found = {path.relative_to(pages).as_posix() for path in pages.rglob("*.html")}
     assert {name for name in found if name[0] != "_"} == {f"{name}.html" for name in names}
 
@@ -119,6 +134,15 @@ def test_a_chapter_shows_figure_table_and_folded_code(book):
         assert 'href="browse/bigtom.html"' in (book / f"{page}.html").read_text(encoding="utf-8")
     gallery = (book / "gallery.html").read_text(encoding="utf-8")
     assert '<a href="5_figures/bigtom.html#figure3">' in gallery
+
+
+def test_each_model_but_baselines_has_a_report_card(book):
+    card = nbformat.read(book.parents[1] / "docs/notebooks" / CARD, as_version=4)
+    assert card.cells[-1].outputs[0].text == "smol\n"
+    text = (book / "cards/smol.html").read_text(encoding="utf-8")
+    assert "Report card (smol)" in text
+    for page in ("index.html", "data.html"):  # the contents list it
+        assert 'href="cards/smol.html"' in (book / page).read_text(encoding="utf-8")
 
 
 def test_page_that_sphinx_warns_of_is_told(book, tmp_path, capfd):

@@ -54,9 +54,9 @@ def stage(folder: Path, code: str, out: str = "out.ipynb", **parameters: object)
     return [*STAGE, str(source), str(folder / out), str(settings)]
 
 
-def ended(pid: int) -> bool:
-    """Whether a process is gone within ten seconds; one that nobody waits for counts as gone."""
-    for _ in range(100):
+def ended(pid: int, seconds: float = 10) -> bool:
+    """Whether a process is gone within this time; one that nobody waits for counts as gone."""
+    for _ in range(round(10 * seconds)):
         try:
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
                 return True
@@ -88,6 +88,25 @@ def test_stage_ends_when_its_client_is_killed(tmp_path):
     os.kill(int(client.read_text()), signal.SIGKILL)
     assert head.wait(60)
     assert ended(int(place.read_text()))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, no process waits to fork")
+def test_process_that_waits_to_fork_kernels_ends_when_the_head_is_killed():
+    waits = [sys.executable, "-c", "import time; print('runs', flush=True); time.sleep(60)"]
+    head = subprocess.Popen([*RUN, *waits], stdout=subprocess.PIPE, text=True)
+    assert head.stdout.readline() == "runs\n"
+    children = Path(f"/proc/{head.pid}/task/{head.pid}/children").read_text().split()
+    [forking] = [pid for pid in children if b"tomlab.pipeline.kernels" in command(pid)]
+    [waiting] = {*children} - {forking}
+    head.kill()
+    head.wait()
+    assert ended(int(forking))
+    assert not ended(int(waiting), seconds=0.1)  # a stage may finish what it is at
+    os.kill(int(waiting), signal.SIGKILL)
+
+
+def command(pid: str) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 @pytest.mark.parametrize("is_stopped", [False, True])

@@ -12,6 +12,7 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
+import nbformat
 import pandas as pd
 import pytest
 
@@ -173,7 +174,7 @@ class Live(HTMLParser):
 
 def pages(lab: Laboratory) -> list[Path]:
     [book] = [path for path in lab.written("documents") if path.name == "book"]
-    return sorted(book.glob("[1-5i]*/*.html"))
+    return sorted([*book.glob("[1-5i]*/*.html"), *book.glob("cards/*.html")])
 
 
 def test_hostile_texts_are_in_the_pages_and_nothing_of_them_is_live(lab):
@@ -184,3 +185,22 @@ def test_hostile_texts_are_in_the_pages_and_nothing_of_them_is_live(lab):
         page = Live()
         page.feed(path.read_text(encoding="utf-8"))
         assert page.found == [], path.name
+
+
+def test_each_model_has_a_card_with_its_gate_its_headlines_and_three_answers(lab):
+    for model, outcomes in {"evil": ["correct", "wrong"], "log": ["correct"]}.items():
+        cells = nbformat.read(lab.root / f"docs/notebooks/cards/{model}.ipynb", as_version=4).cells
+        shown = [output for cell in cells for output in cell.get("outputs", [])]
+        text = "".join(str(output.get("data", {}).get("text/markdown", "")) for output in shown)
+        assert ("passes the gate on none" in text) == (model == "evil")
+        assert text.count("browse/bigtom.html") == len(outcomes)
+        drawn = pd.read_csv(lab.root / f"results/figures/cards/{model}.csv")
+        values = drawn[drawn["who"] == model].set_index("line")["value"]
+        metrics = result(lab, "metrics", model).query("metric == 'tb_and_fb'")
+        metrics = metrics.set_index("condition")["value"]
+        for kind in ("backward", "forward"):
+            expected = metrics[f"{kind}_belief/tb_and_fb/1"]
+            assert values[f"BigToM, {kind} belief:\nboth versions"] == pytest.approx(expected)
+        assert {"people", "shallow reader", "best published model"} < {*drawn["who"]}
+        marks = drawn[drawn["who"] == model]["mark"].fillna("")
+        assert marks.unique().tolist() == ["§" if model == "evil" else ""]

@@ -100,12 +100,32 @@ def chapter(notebook: NotebookNode, model: str = "") -> NotebookNode:
             cells.append(cell)
         elif not tags & _PARAMETERS and (cell.outputs or not _SET_UP.search(cell.source)):
             cell.metadata["tags"] = sorted(tags | {"hide-input"})
-            cells += _anchors(cell, heading)
-            cells.append(cell)
+            for part in _parts(cell):
+                anchors = _anchors(part, heading)
+                cells += [anchor for anchor in anchors if anchor not in cells]
+                cells.append(part)
     if model:
         cells[0].source = _HEADING.sub(rf"\g<0> ({model})", cells[0].source, count=1)
     notebook.cells = cells
     return notebook
+
+
+def _parts(cell: NotebookNode) -> list[NotebookNode]:
+    """The cell, without its second and further pictures, and a cell without code for each of these:
+    Sphinx gives all pictures of a cell the same text.
+    """
+    parts = [cell]
+    has_picture = False
+    outputs = cell.outputs
+    cell.outputs = []
+    for output in outputs:
+        if "image/png" in output.get("data", {}):
+            if has_picture:
+                metadata = {"tags": ["remove-input"]}
+                parts.append(v4.new_code_cell(id=f"{cell.id}-{len(parts)}", metadata=metadata))
+            has_picture = True
+        parts[-1].outputs.append(output)
+    return parts
 
 
 def _anchors(cell: NotebookNode, heading: str) -> list[NotebookNode]:

@@ -12,13 +12,15 @@ stage starts. Only Linux does this, as libraries of macOS do not survive a fork.
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from multiprocessing.connection import Client, Connection, Listener
+from multiprocessing.connection import Client, Connection
+from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -51,26 +53,35 @@ def waiting() -> Iterator[dict[str, str]]:
         address = str(Path(folder) / "socket")
         # As in `run_notebook`, so that sets of strings always print in the same order.
         environment = {**os.environ, "PYTHONHASHSEED": "0"}
-        command = [sys.executable, "-m", "tomlab.pipeline.kernels", address]
-        process = subprocess.Popen(command, env=environment, start_new_session=True)
+        # Nothing is written to this pipe. Its other end can be read when this process has ended.
+        parent, end = os.pipe()
+        command = [sys.executable, "-m", "tomlab.pipeline.kernels", address, str(parent)]
+        process = subprocess.Popen(
+            command, env=environment, start_new_session=True, pass_fds=[parent]
+        )
+        os.close(parent)
         try:
             yield {"JUPYTER_DEFAULT_PROVISIONER_NAME": "tomlab-forked", ADDRESS: address}
         finally:
             process.terminate()
             process.wait()
+            os.close(end)
 
 
-def wait(address: str) -> None:
-    """Listen at a socket, and fork a kernel for each connection to it, without end. A connection
-    that comes before the libraries are imported waits for them.
+def wait(address: str, parent: int) -> None:
+    """Listen at a socket, and fork a kernel for each connection to it, until the process that holds
+    the other end of the pipe `parent` has ended. A connection that comes before the libraries are
+    imported waits for them.
     """
-    with Listener(address) as listener:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen()
         os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
         for library in LIBRARIES:
             import_module(library)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for these children
-        while True:
-            connection = listener.accept()
+        while parent not in wait_for([listener, parent]):
+            connection = Connection(listener.accept()[0].detach())
             if os.fork() == 0:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 run_kernel(connection)
@@ -141,4 +152,4 @@ class ForkedKernel(LocalProvisioner):
 
 
 if __name__ == "__main__":
-    wait(sys.argv[1])
+    wait(sys.argv[1], int(sys.argv[2]))

@@ -28,11 +28,12 @@ from tomlab.pipeline import book, browser, run_notebook
 from tomlab.pipeline.settings import EVALUATION, FRESH, STAGES
 
 INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own
+CARD = "card.ipynb"  # a model's report card; executed once for each model that is no baseline
 BY_HAND = ("forms.ipynb",)  # not executed here, as somebody must press its buttons
 FRONT = RESULTS / "index"
 BOOK = RESULTS / "book"
 # Folders of figures that the notebooks which `execute` runs draw.
-OTHERS = [RESULTS / "figures" / name for name in ("knowing", "likelihood", "real_models")]
+OTHERS = [RESULTS / "figures" / name for name in ("cards", "knowing", "likelihood", "real_models")]
 NOT_IN_GIT = ("results", "data", ".responses")
 SHOWN = re.compile(r"figures/(\w+/[\w-]+\.png)")  # a figure that a document shows
 
@@ -69,37 +70,48 @@ def with_results(benchmarks: Iterable[str]) -> list[str]:
     return finished
 
 
-def execute(benchmarks: list[str], models: list[str]) -> list[str]:
+def execute(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
     """Write the answers browser, and run the notebooks that lie directly in `notebooks/`. Returns
-    these notebooks' file names.
+    the names of the executed copies of each, as `executed` does.
     """
     for earlier in (FRONT, *OTHERS):
         shutil.rmtree(earlier, ignore_errors=True)
     FRONT.mkdir(parents=True)
     # The last notebook takes longest, so it is started first.
     pages = sorted((ROOT / "notebooks").glob("*.ipynb"), reverse=True)
+    others = [page for page in pages if page.name not in (CARD, INDEX)]
+    cards = [page for page in pages if page.name == CARD]
+    tested = [model for model in models if model not in params.BASELINES]
+    run = partial(_execute, benchmarks=benchmarks, models=models)
     # On Ctrl-C each worker ends at once, and then its kernel; otherwise they would keep running.
     end_at_once = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     with ProcessPoolExecutor(2, initializer=end_at_once) as pool:
         browse = pool.submit(browser.write, FRONT / "browse", benchmarks, models)
-        names = sorted(pool.map(partial(_execute, benchmarks=benchmarks, models=models), pages))
+        copies = {name: [name] for name in sorted([INDEX, *pool.map(run, others)])}
+        # Cards show figures of the pages above, and the front page shows figures of all.
+        for card in cards:
+            copies[CARD] = [*pool.map(partial(run, card), tested)]
+        pool.submit(run, ROOT / "notebooks" / INDEX).result()
         browse.result()
-    return names
+    return {source: names for source, names in copies.items() if names}
 
 
-def _execute(path: Path, **values: list[str]) -> str:
+def _execute(path: Path, model: str = "", **values: list[str]) -> str:
     """Run a notebook with those of `values` that it declares, or copy it if it is one of `BY_HAND`.
-    Returns its file name. Errors: `InputError` that names the notebook.
+    model: the model if the notebook is its report card. Returns the name of the executed copy.
+    Errors: `InputError` that names the notebook.
     """
+    name = f"cards/{model}.ipynb" if model else path.name
     try:
         if path.name in BY_HAND:
-            shutil.copyfile(path, FRONT / path.name)
+            shutil.copyfile(path, FRONT / name)
         else:
-            parameters = {name: values[name] for name in run_notebook.declared(path)}
-            run_notebook.run(path, FRONT / path.name, parameters)
+            available = {"model": model, **values}
+            parameters = {name: available[name] for name in run_notebook.declared(path)}
+            run_notebook.run(path, writable(FRONT / name), parameters)
     except InputError as error:
         raise InputError(f"{path.name}: {error}") from None
-    return path.name
+    return name
 
 
 def commit(copies: dict[str, list[str]], benchmarks: list[str]) -> None:
@@ -118,6 +130,8 @@ def commit(copies: dict[str, list[str]], benchmarks: list[str]) -> None:
         last = f"docs/notebooks/5_figures/{benchmark}.ipynb"
         pages[f"results/book/{benchmark}.html"] = last
         copied += (RESULTS / "tables" / benchmark).glob("*.csv")
+    for name in copies.get(CARD, []):
+        pages[f"results/book/{_page(name)}.html"] = f"docs/notebooks/{name}"
     for path in copied:
         if path.is_file():
             target = DOCS / path.relative_to(RESULTS)
@@ -167,8 +181,9 @@ def gather(copies: dict[str, list[str]], benchmarks: list[str]) -> Path:
     templates = Environment(loader=FileSystemLoader(folder), trim_blocks=True)
     templates.globals["figures"] = {path.name: book.gallery(path) for path in figures}
     # The contents list only pages that belong to no single benchmark.
-    names = [name for name in (*documents, *copies) if not name.startswith(tuple(STAGES))]
+    names = [name for name in (*documents, *copies) if not name.startswith((*STAGES, CARD))]
     templates.globals["there"] = [_page(name) for name in names]
+    templates.globals["cards"] = [_page(name) for name in copies.get(CARD, [])]
     templates.globals["names"] = _titles(benchmarks)
     _write_chapters(chapters, folder, templates)
     _write_overviews(copies, benchmarks, folder, templates)
@@ -215,7 +230,8 @@ def _pages_of_the_book(
         for file in folder.iterdir():
             pages[_from_root(file)] = f"results/book/figures/{folder.name}/{file.name}"
     in_place = [f"results/book/browse/{path.name}" for path in (FRONT / "browse").iterdir()]
-    in_place += [f"results/book/{benchmark}.html" for benchmark in benchmarks]
+    own_pages = [*benchmarks, *map(_page, copies.get(CARD, []))]
+    in_place += [f"results/book/{page}.html" for page in own_pages]
     pages |= {page: page for page in in_place}
     pages |= {f"docs/{name}": f"results/book/{_page(name)}.html" for name in documents}
     for source, names in copies.items():
@@ -316,7 +332,7 @@ def main() -> int:
         run = params.load()["run"]
         benchmarks = with_results(run["benchmarks"])
         pages = execute(benchmarks, params.with_baselines(run["models"]))
-        copies = {name: [name] for name in pages} | executed(benchmarks, run["models"])
+        copies = pages | executed(benchmarks, run["models"])
         commit(copies, benchmarks)
         book.build(gather(copies, benchmarks), BOOK)
     except (InputError, FileNotFoundError) as error:
