@@ -5,11 +5,15 @@ import re
 from html import unescape
 from pathlib import Path
 
-from docutils.nodes import literal_block
+from docutils.nodes import literal_block, raw
 
 HERE = Path(__file__).parent
 BROWSED = sorted(HERE.glob("extra/browse/*.html"))
-PYTHON = ("ipython3", "python")  # languages of code that the search leaves out
+# What the search leaves out: code by its language, and printed functions.
+PYTHON = ("ipython3", "python")
+PRINTED = re.compile(
+    r'^(def \w+\(|class \w+[(:]|import \w|from [\w.]+ import)|<div class="highlight">', re.MULTILINE
+)
 # What is no text in the HTML that Sphinx writes; reading it with a parser takes seconds.
 CODE = re.compile(r'<div class="[^"]*\bno-search\b[^"]*">.*?</pre>', re.DOTALL)
 TAGS = re.compile(r"<(script|style)\b.*?</\1>|<!--.*?-->|</?[a-z][^>]*>", re.DOTALL)
@@ -71,8 +75,8 @@ def setup(app):
 
 def _leave_out_code(app, document, page):
     """Python code gets the class by which Sphinx leaves a text out of the search."""
-    for block in document.findall(literal_block):
-        if block.get("language") in PYTHON:
+    for block in [*document.findall(literal_block), *document.findall(raw)]:
+        if block.get("language") in PYTHON or PRINTED.search(block.astext()):
             block["classes"].append("no-search")
 
 
