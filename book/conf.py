@@ -12,7 +12,7 @@ BROWSED = sorted(HERE.glob("extra/browse/*.html"))
 # What the search leaves out: code by its language, and printed functions.
 PYTHON = ("ipython3", "python")
 PRINTED = re.compile(
-    r'^(def \w+\(|class \w+[(:]|import \w|from [\w.]+ import)|<div class="highlight">', re.MULTILINE
+    r'^(<pre>)?(def \w+\(|import \w|from [\w.]+ import)|<div class="highlight">', re.MULTILINE
 )
 # What is no text in the HTML that Sphinx writes; reading it with a parser takes seconds.
 CODE = re.compile(r'<div class="[^"]*\bno-search\b[^"]*">.*?</pre>', re.DOTALL)
