@@ -5,9 +5,17 @@ import re
 from html import unescape
 from pathlib import Path
 
+from docutils.nodes import literal_block, raw
+
 HERE = Path(__file__).parent
 BROWSED = sorted(HERE.glob("extra/browse/*.html"))
+# What the search leaves out: code by its language, and printed functions.
+PYTHON = ("ipython3", "python")
+PRINTED = re.compile(
+    r'^(<pre>)?(def \w+\(|import \w|from [\w.]+ import)|<div class="highlight">', re.MULTILINE
+)
 # What is no text in the HTML that Sphinx writes; reading it with a parser takes seconds.
+CODE = re.compile(r'<div class="[^"]*\bno-search\b[^"]*">.*?</pre>', re.DOTALL)
 TAGS = re.compile(r"<(script|style)\b.*?</\1>|<!--.*?-->|</?[a-z][^>]*>", re.DOTALL)
 LONGEST = 40_000  # characters of a page from which the search cuts what it shows around a hit
 
@@ -60,24 +68,38 @@ def setup(app):
     """The search shows excerpts. Sphinx fetches pages for them, which a browser refuses for files,
     so the texts of all pages are a script, which only the search loads.
     """
-    app.connect("html-page-context", _with_texts)
+    app.connect("doctree-resolved", _leave_out_code)
+    app.connect("html-page-context", _load_texts)
     app.connect("build-finished", _write_texts)
 
 
-def _with_texts(app, pagename, *_):
-    if pagename == "search":
+def _leave_out_code(app, document, page):
+    """Python code gets the class by which Sphinx leaves a text out of the search."""
+    for block in [*document.findall(literal_block), *document.findall(raw)]:
+        if block.get("language") in PYTHON or PRINTED.search(block.astext()):
+            block["classes"].append("no-search")
+
+
+def _load_texts(app, page, *_):
+    if page == "search":
         app.add_js_file("texts.js", priority=100)
 
 
 def _write_texts(app, exception):
+    if exception is not None:
+        return
     texts = {}
-    for page in sorted(Path(app.outdir).rglob("*.html")):
-        name = page.relative_to(app.outdir).as_posix()
-        if exception is None and not name.startswith(("_", "browse/", "search.html")):
-            _, _, shown = page.read_text(encoding="utf-8").partition("<article")
-            shown = TAGS.sub(" ", f"<article{shown.partition('</article>')[0]}")
-            told = " ".join(unescape(shown).split())
-            texts[name] = told[:LONGEST]
+    for path in sorted(Path(app.outdir).rglob("*.html")):
+        page = path.relative_to(app.outdir).as_posix()
+        if not page.startswith(("_", "browse/", "search.html")):
+            texts[page] = _text_of(path.read_text(encoding="utf-8"))[:LONGEST]
     script = (HERE / "static" / "texts.js").read_text(encoding="utf-8")
-    told = json.dumps(texts).replace("<", "\\u003c")
-    (Path(app.outdir) / "_static" / "texts.js").write_text(script + f"serve({told});\n", "utf-8")
+    content = json.dumps(texts).replace("<", "\\u003c")
+    (Path(app.outdir) / "_static" / "texts.js").write_text(script + f"serve({content});\n", "utf-8")
+
+
+def _text_of(html):
+    """The text of a page's article, without code."""
+    _, _, article = html.partition("<article")
+    article = f"<article{article.partition('</article>')[0]}"
+    return " ".join(unescape(TAGS.sub(" ", CODE.sub(" ", article))).split())

@@ -28,6 +28,8 @@ from tomlab.paths import RESULTS
 SHOWN = ((1280, "light"), (768, "dark"), (390, "light"))  # how wide, in pixels
 HEIGHT = 900
 SEARCHED = "TB ∧ FB"
+TERMS = ("position bias", "Sally-Anne", "Holm")  # the search lists a page for each
+CODE = ("groupby(", "read_csv(")  # and shows no code
 CHROMIUM = next(filter(None, map(which, ("chromium", "chromium-browser", "google-chrome"))), None)
 _OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 Faults = list[tuple[str, str]]  # what kind, and what
@@ -144,6 +146,19 @@ def found_by_search(page: Page, folder: Path, text: str) -> list[str]:
     return [unquote(link.get_attribute("href").partition("?")[0]) for link in links]
 
 
+def search_faults(page: Page, folder: Path) -> Faults:
+    """Terms that the search does not find, and code that it shows."""
+    faults = []
+    for term in TERMS:
+        if not found_by_search(page, folder, term):
+            faults.append(("search", f"{term!r}: found on no page"))
+    for code in CODE:
+        found_by_search(page, folder, code)
+        if code in page.inner_text("#search-results"):
+            faults.append(("search", f"{code!r}: shown as a result"))
+    return faults
+
+
 def check(folder: Path, pages: list[Path]) -> tuple[dict[tuple[Path, str, str], list[str]], int]:
     """The faults of these pages by page, kind and what, each with where it was seen; and how many
     pages hold what is `SEARCHED`, of those that the search lists.
@@ -170,6 +185,9 @@ def main() -> int:
     folder = parser.parse_args().folder.resolve()
     pages = [p for p in sorted(folder.rglob("*.html")) if "_static" not in p.parts]
     seen_at, hits = check(folder, pages)
+    with browsing() as browser, tab(browser, 1280, "light") as (page, _):
+        for fault in search_faults(page, folder):
+            seen_at[folder / "search.html", *fault] = ["1280 light"]
     rows = [
         [p.relative_to(folder), kind, ", ".join(places), text]
         for (p, kind, text), places in seen_at.items()

@@ -44,7 +44,7 @@ def test_omnitoms_gold_and_the_story_language_differ_in_who_sees_what_is_found(s
 
     By the story language, A learns that B knows, and B learns nothing of A, who may not know what
     is in there. By the benchmark's rule, both perceive the find, "each knowing of the others" (`seen_by`), and
-    what all have perceived, each knowing this of the others, is Public (docs/data.md). So by the
+    what all have perceived, each knowing this of the others, is Public (docs/data_omnitom.md). So by the
     benchmark's own rule the gold is right. The rule of the story language is narrower.
     """
     for one in stories:
@@ -214,7 +214,7 @@ def test_wrong_keys_of_tombench_are_noticed(tmp_path):
 
 @pytest.mark.skipif(not (SHARED / "tombench").is_dir(), reason="no released files in ../shared")
 def test_disputes_in_released_files_are_those_that_were_read():
-    """docs/data.md says of each who is right."""
+    """docs/data_verdicts.md says of each who is right."""
     every = [*tombench(SHARED / "tombench")]
     apart = {int(item.split()[0]) for item, key, follows in every if follows not in (None, key)}
     assert apart == {10, 72, 74, 102, 107, 161, 200, 261, 493, 495, 552, 554}

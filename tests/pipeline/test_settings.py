@@ -46,6 +46,13 @@ def test_an_answer_may_have_no_limit(change, limits, tmp_path):
     assert read == limits
 
 
+def test_a_model_that_is_asked_nothing_of_a_benchmark_is_refused(tmp_path):
+    groups = {"fantom": dict.fromkeys(RIGHT["fantom"]["evaluation"]["methods"], 0)}
+    content = settings.check(changed(tmp_path, "models/smollm2-135m/groups", groups))
+    with pytest.raises(InputError, match=r"models.smollm2-135m.groups.fantom: all are 0"):
+        settings.read_by_stages(content)
+
+
 # One wrong value of each kind of check: each section, numbers and their bounds, names of models,
 # methods and benchmarks, files and folders, and what may stand in a name or an address.
 WRONG = [

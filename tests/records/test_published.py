@@ -1,4 +1,4 @@
-"""The published tables, and what the audit finds in them, number by number of docs/data.md."""
+"""The published tables, and what the audit finds in them, by number of docs/data_oddities.md."""
 
 import shutil
 

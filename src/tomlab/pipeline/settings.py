@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tomlab import params
-from tomlab.asking import prompts
+from tomlab.asking import likelihood, prompts
 from tomlab.asking.protocol import strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models import specs
@@ -184,6 +184,7 @@ def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
                 settings[f"{stage}/{benchmark}"] = _read(parameters, content["models"], benchmark)
                 continue
             for model in run["models"]:
+                _check_groups(benchmark, specs.model_spec(model, content["models"]), values)
                 parameters = _parameters(notebook, {**values, "model": model})
                 name = f"{stage}/{benchmark}-{model}"
                 settings[name] = _read(parameters, content["models"], benchmark)
@@ -192,6 +193,16 @@ def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         parameters = _parameters(f"notebooks/{FRESH}/{path.name}", values)
         settings[f"{FRESH}/{path.stem}"] = _read(parameters, content["models"], "")
     return settings
+
+
+def _check_groups(benchmark: str, spec: specs.ModelSpec, values: Mapping[str, Any]) -> None:
+    """Errors: `InputError` if a model's `groups` leave out all methods of a benchmark."""
+    methods = values.get("methods", [])
+    methods = [method for method in methods if likelihood.is_asked_so(spec, method)]
+    counts = spec.groups.get(benchmark, {})
+    if methods and all(counts.get(method) == 0 for method in methods):
+        entry = f"models.{spec.name}.groups.{benchmark}"
+        raise InputError(f"{entry}: all are 0; leave {benchmark} out of run.benchmarks instead")
 
 
 def _parameters(notebook: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """The ledger of keys: whether the answers that released items call right (their keys) are right, as
 judged by people or models who read them.
 
-`data/published/<benchmark>/ledger.csv` has one row per item; docs/data.md explains its columns. The
-ledger changes no item and no verdict: numbers are shown twice, as released and as corrected.
+`data/published/<benchmark>/ledger.csv` has one row per item; docs/data_verdicts.md explains its
+columns. The ledger changes no item and no verdict: numbers are shown twice, as released and as
+corrected.
 """
 
 from collections.abc import Mapping
