@@ -154,6 +154,15 @@ def test_page_that_sphinx_warns_of_is_told(book, tmp_path, capfd):
     assert not (tmp_path / "book").exists()
 
 
+def test_the_search_leaves_code_out(book):
+    page = (book / "3_evaluation/bigtom-smol.html").read_text(encoding="utf-8")
+    assert '<span class="n">show</span>' in page
+    texts = (book / "_static/texts.js").read_text(encoding="utf-8")
+    assert "who knows?" in texts
+    assert "show()" not in texts
+    assert '"show"' not in (book / "searchindex.js").read_text(encoding="utf-8")
+
+
 @in_a_browser
 def test_every_page_is_sound_and_the_search_finds(book):
     pages = [book / name for name in ("index.html", "3_evaluation/bigtom-smol.html")]
