@@ -117,41 +117,47 @@ def gain_from_story(
     keys = [*by, kind]
     if "asked_as" not in scores:
         return pd.DataFrame(columns=[*keys, *_GAIN])
+    pairs = _asked_both_ways(scores.assign(group=scores[groups]), kind, by, versions)
+    rows = []
+    for values, part in pairs.groupby(keys, sort=False):
+        units = by_unit(part, "item_id", "repeat")
+        with_story = Series("score", "", units["score_with"], units["group"])
+        without_story = with_story._replace(values=units["score_without"])
+        numbers = paired.difference(with_story, without_story) or {}
+        row = {
+            **dict(zip(keys, values, strict=True)),
+            **numbers,
+            "with_story": part["score_with"].mean(),
+            "without_story": part["score_without"].mean(),
+            "gain": numbers.get("difference"),
+            "readable_with_story": part["readable_with"].mean(),
+            "readable_without_story": part["readable_without"].mean(),
+        }
+        rows.append(row)
+    table = pd.DataFrame(rows, columns=[*keys, *_GAIN])
+    table = table.sort_values([*by], kind="stable", ignore_index=True)
+    return table.assign(p_holm=table.groupby("model")["p"].transform(paired.holm))
+
+
+def _asked_both_ways(
+    scores: pd.DataFrame, kind: str, by: Sequence[str], versions: Sequence[str]
+) -> pd.DataFrame:
+    """A row for each question that was asked with and without the story, and for each pair of its
+    versions. The columns of either answer end in `_with` or `_without`. Arguments: as for
+    `gain_from_story`; scores have a column `group`.
+    """
     answers = scores[scores["asked_as"].isin([AS_ASKED, NO_STORY])]
     answers = answers.sort_values("sample", kind="stable")
     answers = answers.assign(
         repeat=answers.groupby([*_KEYS, "item_id"]).cumcount(),
-        group=answers[groups],
         readable=answers["outcome"].isin(["correct", "wrong", SCORED]),
     )
     if versions:
         # A question that has one version only counts alone.
         pairs = answers.groupby([*dict.fromkeys([*by, *_KEYS, *versions, "repeat", "group"])])
         both = pairs[["item_id", "score", "readable"]].min()[pairs[kind].nunique() == 2]
-        both = both.reset_index().assign(**{kind: BOTH})
-        answers = pd.concat([answers, both], ignore_index=True)
+        answers = pd.concat([answers, both.reset_index().assign(**{kind: BOTH})])
     is_plain = answers["asked_as"] == AS_ASKED
-    columns = [*keys, "item_id", "repeat", "score", "readable"]
-    pairs = answers[is_plain].merge(
-        answers.loc[~is_plain, columns],
-        on=[*keys, "item_id", "repeat"],
-        suffixes=("_with", "_without"),
-    )
-    rows = []
-    for values, part in pairs.groupby(keys, sort=False):
-        units = by_unit(part, "item_id", "repeat")
-        with_story = Series("score", "", units["score_with"], units["group"])
-        without_story = with_story._replace(values=units["score_without"])
-        row = {
-            **dict(zip(keys, values, strict=True)),
-            "with_story": part["score_with"].mean(),
-            "without_story": part["score_without"].mean(),
-            "readable_with_story": part["readable_with"].mean(),
-            "readable_without_story": part["readable_without"].mean(),
-        }
-        numbers = paired.difference(with_story, without_story) or {}
-        rows.append({**row, **numbers, "gain": numbers.get("difference")})
-    table = pd.DataFrame(rows, columns=[*keys, *_GAIN]).sort_values(
-        [*by], kind="stable", ignore_index=True
-    )
-    return table.assign(p_holm=table.groupby("model")["p"].transform(paired.holm))
+    keys = [*by, kind, "item_id", "repeat"]
+    without_story = answers.loc[~is_plain, [*keys, "score", "readable"]]
+    return answers[is_plain].merge(without_story, on=keys, suffixes=("_with", "_without"))
