@@ -71,12 +71,16 @@ def beliefs(sets):
         yield {"share": "all belief questions of a set", "reader": reader} | vars(interval)
 
 
-def main(file):
+def aggregate(file):
+    """All shares: a row for each, with its interval over conversations."""
     sets = pd.read_csv(file, dtype={"speakers": str, "hears": str}).fillna({"hears": ""})
     sets["conversation"] = sets["set_id"].str.partition("-")[0]
-    table = pd.DataFrame([*heard(sets), *beliefs(sets)])
-    table = table[[*KEYS, "value", "ci_low", "ci_high", "n", "n_groups"]].round(4)
-    table["reader"] = table["reader"].fillna("window")
+    table = pd.DataFrame([*heard(sets), *beliefs(sets)]).fillna({"reader": "window"})
+    return table[[*KEYS, "value", "ci_low", "ci_high", "n", "n_groups"]].round(4)
+
+
+def main(file):
+    table = aggregate(file)
     path = FOLDER / "who_hears_aggregate.csv"
     table.to_csv(path, index=False)
     print(table.to_string(index=False), path, sep="\n")
