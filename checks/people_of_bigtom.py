@@ -43,10 +43,39 @@ def totals_of(rated: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).round({"mean_of_items": 4})
 
 
+def contrasts_of_totals(totals: pd.DataFrame) -> pd.DataFrame:
+    """The contrasts of Table 3 from totals alone: `measure, contrast, value`, where a value is the
+    difference of two sources' mean ratings. Intervals would need single ratings.
+
+    totals: `source, measure, ratings` (how many), `total` (their sum), `items`. A source may have
+    several rows of one measure, which are added up.
+    """
+    means = means_of_totals(totals, "source").pivot(index="measure", columns="source")["value"]
+    rows = []
+    for measure in [*ratings.MEASURES, ratings.AGGREGATE]:
+        for name, (first, second) in ratings.CONTRASTS.items():
+            value = means.at[measure, first] - means.at[measure, second]
+            rows.append({"measure": measure, "contrast": name, "value": value})
+    return pd.DataFrame(rows)
+
+
+def means_of_totals(totals: pd.DataFrame, by: str) -> pd.DataFrame:
+    """The mean rating for each measure and value of the column `by`, and the mean of the three
+    measures as the measure "aggregate": `<by>, measure, value, items`. This takes every rated item
+    to have been rated on all three measures. totals: as in `contrasts_of_totals`.
+    """
+    sums = totals.groupby([by, "measure"], as_index=False)[["ratings", "total", "items"]].sum()
+    means = sums.assign(value=sums["total"] / sums["ratings"])[[by, "measure", "value", "items"]]
+    aggregate = means.groupby(by, as_index=False).agg(
+        value=("value", "mean"), items=("items", "max")
+    )
+    return pd.concat([means, aggregate.assign(measure=ratings.AGGREGATE)], ignore_index=True)
+
+
 def contrasts(totals: pd.DataFrame) -> pd.DataFrame:
     """The aggregate contrasts of the preprint: `name, printed, recomputed`."""
     printed = PUBLICATION.read("table3_rating_contrasts").query("version == 'preprint'")
-    recomputed = ratings.contrasts_of_totals(totals).query("measure == 'aggregate'")
+    recomputed = contrasts_of_totals(totals).query("measure == 'aggregate'")
     table = printed.merge(recomputed, on=["measure", "contrast"])
     return _beside(table["contrast"], table["estimate"], table["value"])
 
@@ -54,7 +83,7 @@ def contrasts(totals: pd.DataFrame) -> pd.DataFrame:
 def expert_sources(totals: pd.DataFrame) -> pd.DataFrame:
     """The means of Table 4."""
     printed = PUBLICATION.read("table4_expert_sources").query("metric == 'aggregate'")
-    recomputed = ratings.means_of_totals(totals, "data_source").query("measure == 'aggregate'")
+    recomputed = means_of_totals(totals, "data_source").query("measure == 'aggregate'")
     table = printed.merge(recomputed, on="data_source", suffixes=("", "_recomputed"))
     return _beside(table["data_source"], table["value"], table["value_recomputed"])
 

@@ -1,7 +1,11 @@
 """The notebook of BigToM's figures, run on small tables: the numbers that it draws and prints."""
 
+import csv
+from collections import Counter
+
 import pandas as pd
 import pytest
+from scipy.stats import beta
 
 import figures
 from bigtom_templates import divers
@@ -48,7 +52,39 @@ def test_figures_and_tables_have_the_papers_numbers_and_this_runs(run):
     assert models == {"mine", "random", "shallow reader"}
     pairs = pd.read_csv(results / "figures/bigtom/card_differences.csv")
     assert {"mine − random", "1-shot − 0-shot"} <= set(pairs["pair"])
-    assert not (results / "tables/bigtom/without_key.csv").exists()
+    beside = pd.read_csv(results / "tables/bigtom/beside.csv").set_index(["variable", "model"])
+    gpt4 = beside.loc[("forward_belief", "gpt-4")]
+    assert (gpt4["value"], gpt4["n_groups"]) == (0.9, 200)
+    # Clopper and Pearson's interval of 180 in 200 by the quantiles of its beta distributions.
+    assert gpt4["ci_low"] == pytest.approx(beta.ppf(0.025, 180, 21))
+    assert gpt4["ci_high"] == pytest.approx(beta.ppf(0.975, 181, 20))
+    mine = beside.loc[("forward_belief", "mine")]
+    assert (mine["value"], mine["difference"][:5]) == (1, ".10 [")
+    assert mine["comparable"] == "yes: its items"
+
+
+@pytest.mark.skipif(
+    not (paths.PUBLISHED / "bigtom/people_items.csv").is_file(),
+    reason="data/published is missing: `make data` pulls it",
+)
+def test_completions_are_right_on_both_versions_as_counted_by_hand(run):
+    results = run(divers(2), {"mine": ("gold", ["0-shot"])})
+    right = {}
+    with (paths.PUBLISHED / "bigtom/completions.csv").open() as file:
+        for row in csv.DictReader(file):
+            key = (row["model"], row["initial_belief"], row["row"])
+            right[key] = right.get(key, True) and row["verdict"] == "correct"
+    counts = Counter((model, stated) for (model, stated, _), both in right.items() if both)
+    assert counts["gpt-3.5-turbo", "1"] == 41 and counts["text-davinci-003", "1"] == 34
+    form = pd.read_csv(results / "tables/bigtom/form.csv").query("contingency == 'tb_and_fb'")
+    shares = form.set_index(["model", "initial_belief"])["value"]
+    assert shares["gpt-3.5", 1] == 41 / 50 and shares["dav-003", 1] == 34 / 50
+    assert form["n_groups"].eq(50).all()
+    agreement = pd.read_csv(results / "tables/bigtom/agreement.csv")
+    of_bigtom = agreement.query("source == 'BigToM' and measure == 'unambiguous'")
+    best = of_bigtom.set_index("of")["value"]
+    assert best["one rating"] == pytest.approx(0.037, abs=0.002)  # from single ratings: .037
+    assert best["best judge"] == pytest.approx(0.66, abs=0.01)
 
 
 def test_another_method_alone_gives_the_papers_figures(run):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import people_of_bigtom as check
 import pytest
 
 from tomlab.benchmarks.bigtom import paper, ratings
@@ -112,7 +113,7 @@ needs_data = pytest.mark.skipif(
 
 @needs_data
 def test_the_preprints_contrasts_are_those_of_its_peoples_totals():
-    table = ratings.contrasts_of_totals(paper.PUBLICATION.read("people_ratings"))
+    table = check.contrasts_of_totals(paper.PUBLICATION.read("people_ratings"))
     table = table.query("measure == 'aggregate'").set_index("contrast")["value"]
     printed = paper.PUBLICATION.read("table3_rating_contrasts")
     printed = printed.query("version == 'preprint'").set_index("contrast")["estimate"]

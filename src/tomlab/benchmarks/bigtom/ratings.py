@@ -1,8 +1,7 @@
 """People's ratings of items as in BigToM's Experiment 1 (Sec. 3.4, App. B.1, Tables 3 and 4).
 
 Contrasts compare the ratings of items from two sources. `contrasts` fits a mixed model to single
-ratings. Where only totals are known, `contrasts_of_totals` takes differences of means, without
-intervals.
+ratings.
 """
 
 import warnings
@@ -119,35 +118,6 @@ def by_data_source(ratings: pd.DataFrame) -> pd.DataFrame:
     grouped = rated.groupby("data_source")
     table = grouped["rating"].agg(value="mean", standard_deviation="std", n="size")
     return table.assign(items=grouped["item_id"].nunique()).reset_index()
-
-
-def contrasts_of_totals(totals: pd.DataFrame) -> pd.DataFrame:
-    """The contrasts of Table 3 from totals alone: `measure, contrast, value`, where a value is the
-    difference of two sources' mean ratings. Intervals would need single ratings.
-
-    totals: `source, measure, ratings` (how many), `total` (their sum), `items`. A source may have
-    several rows of one measure, which are added up.
-    """
-    means = means_of_totals(totals, "source").pivot(index="measure", columns="source")["value"]
-    rows = []
-    for measure in [*MEASURES, AGGREGATE]:
-        for name, (first, second) in CONTRASTS.items():
-            value = means.at[measure, first] - means.at[measure, second]
-            rows.append({"measure": measure, "contrast": name, "value": value})
-    return pd.DataFrame(rows)
-
-
-def means_of_totals(totals: pd.DataFrame, by: str) -> pd.DataFrame:
-    """The mean rating for each measure and value of the column `by`, and the mean of the three
-    measures as the measure "aggregate": `<by>, measure, value, items`. This takes every rated item
-    to have been rated on all three measures. totals: as in `contrasts_of_totals`.
-    """
-    sums = totals.groupby([by, "measure"], as_index=False)[["ratings", "total", "items"]].sum()
-    means = sums.assign(value=sums["total"] / sums["ratings"])[[by, "measure", "value", "items"]]
-    aggregate = means.groupby(by, as_index=False).agg(
-        value=("value", "mean"), items=("items", "max")
-    )
-    return pd.concat([means, aggregate.assign(measure=AGGREGATE)], ignore_index=True)
 
 
 def read(path: Path | str, rated_items: Path | str, own_ids: set[str]) -> pd.DataFrame:
