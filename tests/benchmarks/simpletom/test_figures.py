@@ -100,7 +100,9 @@ def test_tables_hold_the_papers_numbers_and_this_runs(run):
 
 
 def test_twins_are_drawn_beside_guessing(run, metrics):
-    twins = read(run, "figures/card_twins").set_index(["model", "measure", "question_type"])["value"]
+    twins = read(run, "figures/card_twins").set_index(["model", "measure", "question_type"])[
+        "value"
+    ]
     assert twins["my-model", "d′", "behavior"] == metrics["aware", "d_prime", "behavior"]
     both_right = twins["my-model", "both versions right", "judgment"]
     assert both_right == metrics["aware", "both_right", "judgment"]
