@@ -62,7 +62,8 @@ def test_each_of_several_images_of_a_cell_has_its_own_text_and_anchor():
     pictures = [cell for cell in cells if "mystnb" in cell.metadata]
     texts = [cell.metadata["mystnb"]["image"]["alt"] for cell in pictures]
     assert texts == ["Some bigtom/dots.", "Some bigtom/bars.", "Some fantom/bars."]
-    assert [cell.source for cell in pictures] == ["show()", "", ""]
+    tags = [cell.metadata["tags"] for cell in pictures]
+    assert tags == [["hide-input"], ["remove-input"], ["remove-input"]]
 
 
 # Pages

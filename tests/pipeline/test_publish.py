@@ -1,5 +1,6 @@
 """Publishing: links of executed notebooks, and what goes to `docs/`."""
 
+import json
 import os
 import shutil
 import signal
@@ -11,6 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from laboratory import environment, start
 from small_run import COPIES, publish, publishing, write
 from tomlab.errors import InputError
 from tomlab.paths import DOCS, ROOT
@@ -117,6 +119,18 @@ def test_a_book_holds_the_benchmarks_that_were_run_and_says_which_were_not(
     page.touch()
     assert with_results(["bigtom", "fantom"]) == ["fantom"]
     assert "leaves out bigtom" in capsys.readouterr().err
+
+
+def test_card_of_a_model_that_no_method_of_the_card_asked_says_so(tmp_path):
+    for name in ("data", "notebooks", "params.yaml"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    values = {"benchmarks": ["doors"], "models": ["my-vllm"], "model": "my-vllm"}
+    (tmp_path / "settings.json").write_text(json.dumps({"parameters": values}))
+    page = "python -m tomlab.pipeline.run_notebook notebooks/card.ipynb card.ipynb settings.json"
+    start([page], environment(tmp_path))
+    card = (tmp_path / "card.ipynb").read_text(encoding="utf-8")
+    assert "my-vllm was not asked by the methods of this card" in card
+    assert not (tmp_path / "results/figures").exists()
 
 
 # Runs that end early

@@ -202,5 +202,5 @@ def test_each_model_has_a_card_with_its_gate_its_headlines_and_three_answers(lab
             expected = metrics[f"{kind}_belief/tb_and_fb/1"]
             assert values[f"BigToM, {kind} belief:\nboth versions"] == pytest.approx(expected)
         assert {"people", "shallow reader", "best published model"} < {*drawn["who"]}
-        marks = drawn[drawn["who"] == model]["mark"].fillna("")
+        marks = drawn[drawn["who"] == model]["mark"].astype(object).fillna("")
         assert marks.unique().tolist() == ["§" if model == "evil" else ""]

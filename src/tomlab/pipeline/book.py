@@ -111,8 +111,8 @@ def chapter(notebook: NotebookNode, model: str = "") -> NotebookNode:
 
 
 def _parts(cell: NotebookNode) -> list[NotebookNode]:
-    """The cell, without its second and further pictures, and a cell without code for each of these:
-    Sphinx gives all pictures of a cell the same text.
+    """The cell, without its second and further pictures, and for each of these a cell that does not
+    show its code: Sphinx gives all pictures of a cell the same text.
     """
     parts = [cell]
     has_picture = False
@@ -121,8 +121,9 @@ def _parts(cell: NotebookNode) -> list[NotebookNode]:
     for output in outputs:
         if "image/png" in output.get("data", {}):
             if has_picture:
-                metadata = {"tags": ["remove-input"]}
-                parts.append(v4.new_code_cell(id=f"{cell.id}-{len(parts)}", metadata=metadata))
+                part = v4.new_code_cell(cell.source, id=f"{cell.id}-{len(parts)}")
+                part.metadata["tags"] = ["remove-input"]
+                parts.append(part)
             has_picture = True
         parts[-1].outputs.append(output)
     return parts
