@@ -10,9 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
 
 from laboratory import environment, start
+from one_cell import ran
 from small_run import COPIES, publish, publishing, write
 from tomlab.errors import InputError
 from tomlab.paths import DOCS, ROOT
@@ -131,6 +133,31 @@ def test_card_of_a_model_that_no_method_of_the_card_asked_says_so(tmp_path):
     card = (tmp_path / "card.ipynb").read_text(encoding="utf-8")
     assert "my-vllm was not asked by the methods of this card" in card
     assert not (tmp_path / "results/figures").exists()
+
+
+@pytest.mark.parametrize(
+    ("same_answer", "both", "follows_place", "guesses"),
+    [
+        (0.1, 0.5, True, True),
+        (0.3, 0.3, True, False),  # wrong more often than a guess
+        (0.5, 0.5, False, True),
+        (1.0, 0.5, False, False),  # as if everybody knew everything: half is right, by reading
+        (1.0, 1.0, False, False),
+    ],
+)
+def test_card_says_of_a_model_whether_it_follows_a_place_or_guesses(
+    same_answer, both, follows_place, guesses
+):
+    verdict = "passes" if same_answer > 0.55 else "fails"
+    gates = pd.DataFrame([{"benchmark": "bigtom", "metric": "same_answer", "gate": verdict}])
+    compared = pd.DataFrame({"metric": ["same_answer", "both"], "value": [same_answer, both]})
+    compared = compared.assign(benchmark="bigtom")
+    compared["ci_low"] = compared["value"] - 0.05
+    compared["ci_high"] = compared["value"] + 0.05
+    given = {"gates": gates, "compared": compared, "titles": {"bigtom": "BigToM"}}
+    text = ran("", "card", "cell-guesses", **given, model_name="mine", first="")["first"]
+    assert ("follow the place" in text) == follows_place
+    assert ("mine guesses" in text) == guesses
 
 
 # Runs that end early
