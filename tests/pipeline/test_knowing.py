@@ -190,13 +190,3 @@ def test_fantoms_models_lean_and_which_cannot_be_told(root):
     assert models["j"].idxmin() == "Gemma 7B Instruct"
     assert models["j"].idxmax() == "Llama-3-70b-chat-hf"
     assert (models["j_low"] > 0).sum() == 10
-
-
-def test_choice_and_completion_counted_again(root):
-    answers = published("bigtom/completions")
-    answers["right"] = answers["verdict"].eq("correct")
-    keys = ["model", "protocol", "initial_belief", "contingency"]
-    shares = answers.groupby(keys)["right"].mean().unstack()
-    own = table(root, "form").set_index(keys[:-1])
-    assert own["x"].to_dict() == pytest.approx(shares["false_belief"].to_dict())
-    assert own["y"].to_dict() == pytest.approx(shares["true_belief"].to_dict())
