@@ -83,7 +83,7 @@ async def _ask_for_missing(run: Run, progress: bool) -> None:
             await _show(run, partial(batches.ask, options=options), progress)
         else:
             async with alone(run.store, run.model.name):
-                run.store.lose(run.model.name)
+                run.store.lose_outside_batches(run.model.name)
                 run.take(run.store.replies(run.missing))  # that other runs stored meanwhile
                 if run.missing:
                     await _show(run, _one_by_one, progress)

@@ -258,6 +258,11 @@ class Store:
         """
         self.all(LOSE, model, json.dumps([*batches]))
 
+    def lose_outside_batches(self, model: str) -> None:
+        """As `lose`, except all requests in batches, which the vendor may still answer."""
+        in_batches = "SELECT DISTINCT batch FROM under_way WHERE model = ? AND batch <> ''"
+        self.lose(model, [batch for (batch,) in self.all(in_batches, model)])
+
     def free(self, batch: str) -> None:
         """Take back what was reserved for a batch that was not made."""
         self.all("DELETE FROM under_way WHERE batch = ?", batch)
@@ -268,8 +273,7 @@ class Store:
         """
         for (model,) in self.all("SELECT DISTINCT model FROM under_way WHERE batch = ''"):
             with suppress(Timeout), self.lock(model).acquire(timeout=0):
-                in_batches = "SELECT DISTINCT batch FROM under_way WHERE model = ? AND batch <> ''"
-                self.lose(model, [batch for (batch,) in self.all(in_batches, model)])
+                self.lose_outside_batches(model)
         [spending] = self.all(SPENDING)
         return Spending(*spending)
 

@@ -26,6 +26,7 @@ from tomlab.errors import InputError
 from tomlab.paths import DOCS, RESULTS, ROOT, writable
 from tomlab.pipeline import book, browser, run_notebook
 from tomlab.pipeline.settings import EVALUATION, FRESH, STAGES
+from tomlab.reporting import tables
 
 INDEX = "00_index.ipynb"  # the front page; other notebooks beside it are chapters of their own
 CARD = "card.ipynb"  # a model's report card; executed once for each model that is no baseline
@@ -248,7 +249,7 @@ def _write_chapters(
     """
     for source, name, notebook in chapters:
         model = Path(name).stem.removeprefix(Path(source).stem).removeprefix("-")
-        notebook = book.chapter(notebook, model)
+        notebook = book.chapter(notebook, tables.name(model, "model"))
         path = folder / name
         if source == INDEX:
             contents = templates.get_template("contents.md").render()
