@@ -122,11 +122,11 @@ def test_the_lean_turns_with_the_question(text):
     for rows, sign in (
         (zero_shot[is_action & is_stated], 1),
         (zero_shot[~is_action & is_stated], -1),
-        (zero_shot[~is_action & ~is_stated], -1),
+        (zero_shot[~is_action & ~is_stated], 1),
     ):
         leans = rows[(rows["lean"] * sign).round(6) > 0]
         counts.append((len(leans), len(rows), (leans["p"] < 0.05).sum()))
-    assert counts == [(6, 6, 5), (12, 12, 10), (1, 12, 0)]
+    assert counts == [(6, 6, 5), (12, 12, 10), (10, 12, 4)]
     newer = pd.read_csv(PUBLISHED / "fantom/newer_models.csv")
     newer = newer[newer["column"].str.contains("choice")]
     newer = newer.pivot_table(index="model", columns="scenario", values="value").dropna()
@@ -162,9 +162,24 @@ def test_no_series_is_clearly_above_the_rule_that_counts_words(text, verdicts):
     middle = share + z**2 / 400
     low = (middle - z * (share * (1 - share) / 200 + z**2 / 160000) ** 0.5) / (1 + z**2 / 200)
     assert low < 0.95  # Wilson's interval of the best series holds the rule's share
-    assert f"None of {len(both)} series" in text
+    assert f"None of {len(both)} results" in text
     assert (len(both), share) == (28, pytest.approx(0.975))
     assert ".95 [.91, .98] of 200 templates" in text
+    rule = pd.read_csv(ROOT / "docs/readers_released.csv", comment="#")
+    rule = rule[rule["reader"].eq("negation, new words before it")]
+    rule = rule[rule["initial_belief"].eq("not stated")].set_index(["kind", "control"])[
+        "both_right"
+    ]
+    assert rule["action/forward_action", False] == 0.63 and "it gets .63 [" in text
+    assert rule["belief/backward_belief", False] == 0.005 and ", .005 [" in text
+    assert rule["belief/forward_belief", True] == 0 and "and .00 [" in text
+    controls = pd.read_csv(PUBLISHED / "bigtom/table8_controls.csv")
+    controls = controls[
+        controls["variable"].eq("forward_belief") & (controls["initial_belief"] == 0)
+    ]
+    controls = controls[controls["contingency"].eq("tb_and_fb") & controls["method"].eq("0-shot")]
+    assert [controls["accuracy"].min(), controls["accuracy"].max()] == [0.79, 0.99]
+    assert "get .79 to .99 by the paper's protocol" in text
 
 
 def test_true_beliefs_are_harder_by_likelihood(text, verdicts):
@@ -194,9 +209,9 @@ def test_tuning_raises_true_beliefs(text, verdicts, results):
     tests = pd.DataFrame(tests)
     tests = tests[tests["rises"] & (pd.Series(holm([*tests["p"]])) < 0.05)]
     counts = tests["version"].value_counts()
-    pattern = r"chance in (\d+) of (\d+) pairs of models, and false beliefs in (\d+)"
+    pattern = r"rise by more than chance in (\d+) and fall in (\d+); false beliefs rise in (\d+)"
     assert [counts["true_belief"], counts["false_belief"]] == [9, 1]
-    assert numbers_in(text, pattern) == ["9", "10", "1"]
+    assert numbers_in(text, pattern) == ["9", "1", "1"]
 
 
 def test_simpletom_loses_from_mental_state_to_behavior(text):
@@ -206,8 +221,8 @@ def test_simpletom_loses_from_mental_state_to_behavior(text):
     losses = knowing["mental_state"] - knowing["behavior"]
     assert (len(knowing), len(table)) == (9, 10)
     assert [losses.min(), losses.max()] == pytest.approx([11.5, 63.6])
-    assert f"**{len(knowing)} of SimpleToM's {len(table)} models say what somebody knows" in text
-    assert f"{losses.idxmin()}) to " in text and f"({losses.idxmax()})" in text
+    assert f"**{len(knowing)} of SimpleToM's {len(table)} models answer that" in text
+    assert f"({losses.idxmin()}, asked" in text and f"({losses.idxmax()})" in text
     assert "lose .115" in text and ".636" in text
 
 
@@ -289,8 +304,8 @@ def test_front_page_tells_of_all_models_but_baselines_the_users_first(text):
     assert places == sorted(places)
     assert "random" not in line.lower()
     assert line.count("its report card") == 3
-    assert "**mine** does not pass the check on BigToM" in line
-    assert "**other** passes the check on BigToM" in line
+    assert "**mine** does not pass the gate on BigToM" in line
+    assert "**other** passes the gate on BigToM" in line
     [table] = [part for part in text.split("<details>") if "All chapters" in part]
     assert (table.count("/bigtom.ipynb)"), table.count("ipynb")) == (5, 5)
 
