@@ -5,13 +5,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import nbformat
 import pandas as pd
 import pytest
 
-from one_cell import ran
 from tomlab.paths import PUBLISHED, ROOT
 
 pytestmark = pytest.mark.skipif(
@@ -68,12 +66,3 @@ def test_constants_share_each_question_between_them(two_options):
 def test_intervals_hold_their_values_and_are_over_fewer_conversations_than_there_are(two_options):
     assert two_options["value"].between(two_options["ci_low"], two_options["ci_high"]).all()
     assert two_options["n_groups"].between(100, 270).all()
-
-
-@pytest.mark.parametrize(
-    ("asked_about", "answer"), [("0", True), ("1", True), ("2", False), ("0 2", False), ("", False)]
-)
-def test_who_speaks_from_one_line_before_the_fact_to_two_after_it_knows(asked_about, answer):
-    knows = ran(".", "09_no_mind", "cell-fantom", FANTOM=PUBLISHED / "fantom")["knows"]
-    question = SimpleNamespace(speakers="2 1 0 1 0 2", fact_line=2, asked_about=asked_about)
-    assert knows(question) == answer

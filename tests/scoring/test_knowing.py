@@ -77,3 +77,26 @@ def test_intervals_hold_the_truth_where_answers_of_a_group_are_alike():
             [row["j_low"] <= 0.2 <= row["j_high"], row["lean_low"] <= 0.4 <= row["lean_high"]]
         )
     assert (np.mean(held, axis=0) >= 0.93).all()
+
+
+@pytest.mark.parametrize(
+    ("asked_about", "answer"), [("0", True), ("1", True), ("2", False), ("0 2", False), ("", False)]
+)
+def test_who_speaks_from_one_line_before_the_fact_to_two_after_it_knows(asked_about, answer):
+    question = {"speakers": "2 1 0 1 0 2", "fact_line": 2, "asked_about": asked_about}
+    assert knowing.speak_near_fact(pd.DataFrame([question])).tolist() == [answer]
+
+
+def test_window_of_a_fact_in_the_first_line_has_no_line_before_it():
+    question = {"speakers": "0 1 2 3", "fact_line": 0, "asked_about": "3"}
+    assert knowing.speak_near_fact(pd.DataFrame([question])).tolist() == [False]
+
+
+@pytest.mark.parametrize(
+    ("right_denies", "wrong_denies", "if_known", "if_not"),
+    [(0, 1, 1, 0), (1, 0, 0, 1), (1, 1, 0.5, 0.5), (0, 0, 0.5, 0.5)],
+)
+def test_points_where_one_both_or_no_option_denies(right_denies, wrong_denies, if_known, if_not):
+    questions = pd.DataFrame([{"right_denies": right_denies, "wrong_denies": wrong_denies}])
+    assert knowing.points_of_two_options(questions, True).tolist() == [if_known]
+    assert knowing.points_of_two_options(questions, pd.Series([False])).tolist() == [if_not]
