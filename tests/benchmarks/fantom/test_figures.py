@@ -21,6 +21,7 @@ DRAWN = [
     "cell-stopped",
     "beside-a",
     "beside",
+    "beside-table",
     "newer-table",
     "newer-says",
     "newer",
