@@ -104,9 +104,9 @@ def gain_from_story(
     table has a row for each question kind, and is empty if nothing was asked without the story.
 
     scores: of any models; groups: the column that intervals cluster on; kind: the column of
-    question kinds, such as `condition`; by: the columns that divide rows further; versions: the
-    columns that the two versions of a question share, if these also count together, as the kind
-    `BOTH`, which is right if both versions are.
+    question kinds, such as `condition`; by: the columns that divide rows further, "model" among
+    them; versions: columns that both versions of a question share. If given, pairs of versions
+    count, too, as the kind `BOTH`; a pair is right if both versions are.
 
     with_story, without_story: mean scores, in which unreadable answers count as wrong; gain, its
     interval and p: as in `paired.difference`; p_holm: p with Holm's correction over a model's rows;
@@ -117,23 +117,21 @@ def gain_from_story(
     keys = [*by, kind]
     if "asked_as" not in scores:
         return pd.DataFrame(columns=[*keys, *_GAIN])
-    pairs = _asked_both_ways(scores.assign(group=scores[groups]), kind, by, versions)
+    questions = _asked_both_ways(scores.assign(group=scores[groups]), kind, by, versions)
     rows = []
-    for values, part in pairs.groupby(keys, sort=False):
-        units = by_unit(part, "item_id", "repeat")
-        with_story = Series("score", "", units["score_with"], units["group"])
-        without_story = with_story._replace(values=units["score_without"])
-        numbers = paired.difference(with_story, without_story) or {}
-        row = {
-            **dict(zip(keys, values, strict=True)),
-            **numbers,
-            "with_story": part["score_with"].mean(),
-            "without_story": part["score_without"].mean(),
-            "gain": numbers.get("difference"),
-            "readable_with_story": part["readable_with"].mean(),
-            "readable_without_story": part["readable_without"].mean(),
+    for values, part in questions.groupby(keys, sort=False):
+        answers = by_unit(part, "item_id", "repeat")
+        with_story = Series("score", "", answers["score_with"], answers["group"])
+        without_story = Series("score", "", answers["score_without"], answers["group"])
+        difference = paired.difference(with_story, without_story) or {"difference": None}
+        means = {
+            "with_story": answers["score_with"].mean(),
+            "without_story": answers["score_without"].mean(),
+            "gain": difference["difference"],
+            "readable_with_story": answers["readable_with"].mean(),
+            "readable_without_story": answers["readable_without"].mean(),
         }
-        rows.append(row)
+        rows.append(dict(zip(keys, values, strict=True)) | difference | means)
     table = pd.DataFrame(rows, columns=[*keys, *_GAIN])
     table = table.sort_values([*by], kind="stable", ignore_index=True)
     return table.assign(p_holm=table.groupby("model")["p"].transform(paired.holm))
@@ -154,10 +152,13 @@ def _asked_both_ways(
     )
     if versions:
         # A question that has one version only counts alone.
-        pairs = answers.groupby([*dict.fromkeys([*by, *_KEYS, *versions, "repeat", "group"])])
-        both = pairs[["item_id", "score", "readable"]].min()[pairs[kind].nunique() == 2]
-        answers = pd.concat([answers, both.reset_index().assign(**{kind: BOTH})])
-    is_plain = answers["asked_as"] == AS_ASKED
+        shared = dict.fromkeys([*by, *_KEYS, *versions, "repeat", "group"])
+        by_question = answers.groupby([*shared])
+        has_both_versions = by_question[kind].nunique() == 2
+        pair_scores = by_question[["item_id", "score", "readable"]].min()[has_both_versions]
+        answers = pd.concat([answers, pair_scores.reset_index().assign(**{kind: BOTH})])
     keys = [*by, kind, "item_id", "repeat"]
+    is_plain = answers["asked_as"] == AS_ASKED
+    with_story = answers[is_plain]
     without_story = answers.loc[~is_plain, [*keys, "score", "readable"]]
-    return answers[is_plain].merge(without_story, on=keys, suffixes=("_with", "_without"))
+    return with_story.merge(without_story, on=keys, suffixes=("_with", "_without"))

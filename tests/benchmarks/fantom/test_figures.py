@@ -12,7 +12,7 @@ from tomlab import paths
 from tomlab.benchmarks import fantom
 from tomlab.benchmarks.fantom.metrics import weighted_f1
 from tomlab.benchmarks.fantom.paper import PUBLICATION, share_right
-from tomlab.reporting import draw
+from tomlab.reporting import draw, numbers
 from tomlab.reporting.numbers import PAPER, RUN
 from tomlab.scoring import readers
 
@@ -21,6 +21,7 @@ DRAWN = [
     "cell-stopped",
     "beside-a",
     "beside",
+    "beside-table",
     "newer-table",
     "newer-says",
     "newer",
@@ -42,13 +43,18 @@ FAILS = ["smollm2-135m", "short", "choices", "same_answer", "fails", 0.1, 0.05, 
 ITEMS = fantom.compose(random_sets(1))
 
 
-def metrics_of(*models: str) -> pd.DataFrame:
-    """The metrics of a run of models that answer at random."""
+def scores_of(*models: str) -> pd.DataFrame:
+    """The scores of a run of models that answer at random."""
     tables = []
     for method in ("short", "full-cot"):
         responses = of_baseline(fantom, ITEMS, "random", method)
         tables += [responses.assign(model=model) for model in models]
-    return fantom.metrics(fantom.score(ITEMS, pd.concat(tables)))
+    return fantom.score(ITEMS, pd.concat(tables))
+
+
+def metrics_of(*models: str) -> pd.DataFrame:
+    """The metrics of a run of models that answer at random."""
+    return fantom.metrics(scores_of(*models))
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +65,11 @@ def shallow():
 @pytest.fixture
 def drawn(monkeypatch, tmp_path, shallow):
     """Draw the figures of a run's metrics, and write its tables into `tmp_path`; returns the rows
-    of each figure by its name. gated: rows of the gate's table; source: of the items.
+    of each figure by its name. gated: rows of the gate's table; source: of the items; scores: of
+    which the metrics are, by default those of all questions.
     """
 
-    def run(metrics, *gated, source="authored"):
+    def run(metrics, *gated, source="authored", scores=None):
         tables = {}
         monkeypatch.setattr(draw, "save", lambda grid, name, *_: tables.update({name: _[-1]}))
         monkeypatch.setattr(paths, "RESULTS", tmp_path)
@@ -71,6 +78,7 @@ def drawn(monkeypatch, tmp_path, shallow):
             "items": ITEMS.assign(source=source),
             "gated": pd.DataFrame(list(gated), columns=GATED),
         }
+        names["scores"] = scores_of(*names["models"]) if scores is None else scores
         names["own_people"] = metrics.iloc[:0]  # nobody has answered
         names["display"] = lambda table: None
         imports = CELLS["cell-02"].partition("\nmetrics =")[0]
@@ -145,8 +153,26 @@ def test_a_run_stands_beside_the_paper_and_says_that_it_cannot_be_compared(drawn
     assert beside.loc["All*", "Paper's worst"] == ".00 10 models"
     where = "metric == 'belief_choice' and condition == 'inaccessible' and method == 'short'"
     [value] = metrics.query(f"{where} and model == 'smollm2-135m'")["value"]
-    difference = row["Run minus best"].partition(" ")[0].replace("−", "-")
+    difference = row["Minus the paper's best"].partition(" ")[0].replace("−", "-")
     assert float(difference) == pytest.approx(value - 0.733, abs=0.006)
+
+
+def test_baselines_and_reader_answer_the_questions_of_the_row(drawn, tmp_path, shallow):
+    scores = scores_of("smollm2-135m", "random")
+    choices = ITEMS.query("question_type == 'belief_choice' and scenario == 'inaccessible'")
+    asked = choices["item_id"].iloc[:3]
+    is_left_out = scores["item_id"].isin(choices["item_id"].iloc[3:])
+    scores = scores[scores["model"].ne("smollm2-135m") | ~is_left_out]
+    drawn(fantom.metrics(scores), scores=scores)
+    beside = pd.read_csv(tmp_path / "tables/fantom/beside.csv", dtype=str).set_index("Score")
+    row = beside.loc["BeliefQ [Choice]"]
+    assert row["n"] == "3"
+    right = shallow[shallow["item_id"].isin(asked)]["score"].mean()
+    assert row["Shallow reader"].partition(" ")[0] == numbers.number(right)
+    by_guess = scores.query("model == 'random' and method == 'short' and item_id in @asked")[
+        "score"
+    ]
+    assert row["Random"].partition(" ")[0] == numbers.number(by_guess.mean())
 
 
 def test_numbers_on_released_items_can_be_compared_unless_an_encoder_decides(drawn, tmp_path):

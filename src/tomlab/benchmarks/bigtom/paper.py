@@ -33,29 +33,33 @@ def people() -> pd.DataFrame:
     if it draws none. over "templates": our interval, from the same answers, over the templates
     that people were asked about, of which there are only four.
     """
+    by_template = PUBLICATION.read("people_counts").query("in_figure3 == 1")
     over_people = numbers.published(PUBLICATION, "release_human", "accuracy")
-    counts = PUBLICATION.read("people_counts").query("in_figure3 == 1")
-    over_people = over_people.assign(over="people", n=counts["people"].max())
-    question = ["variable", "contingency", "initial_belief"]
+    over_people = over_people.assign(over="people", n=by_template["people"].max())
+    columns = ["variable", "contingency", "initial_belief"]
     rows = []
-    for key, answers in counts.groupby(question, sort=False):
-        sums = answers[["right", "people"]].set_axis(["sum", "count"], axis=1)
-        interval = interval_of_sums(sums, n=answers["people"].sum())
-        rows.append(dict(zip(question, key, strict=True)) | vars(interval))
-    source = PUBLICATION.source("people_counts")
+    for question, answers in by_template.groupby(columns, sort=False):
+        right_of_people = answers[["right", "people"]].set_axis(["sum", "count"], axis=1)
+        interval = interval_of_sums(right_of_people, n=answers["people"].sum())
+        rows.append(dict(zip(columns, question, strict=True)) | vars(interval))
     over_templates = pd.DataFrame(rows).assign(
-        over="templates", source=numbers.PAPER, mark="", reason="", printed_in=source
+        over="templates",
+        source=numbers.PAPER,
+        mark="",
+        reason="",
+        printed_in=PUBLICATION.source("people_counts"),
     )
     return pd.concat([over_people, over_templates], ignore_index=True)
 
 
 def people_items() -> pd.DataFrame:
-    """The items that the preprint's people rated, a row for each item and measure, with `template`:
-    that of a BigToM item, and of another item the item itself.
+    """The items that the preprint's people rated: a row for each item and measure, with the number
+    of `people`, and the `mean` and `sd` of their ratings. template: the row of the released file
+    that a BigToM item comes from; other items, which have none, are their own template.
     """
-    rated = PUBLICATION.read("people_items")
-    template = rated["row"].astype(str).where(rated["row"].notna(), rated["item"])
-    return rated.assign(template=template)
+    items = PUBLICATION.read("people_items")
+    has_template = items["row"].notna()
+    return items.assign(template=items["row"].astype(str).where(has_template, items["item"]))
 
 
 def reliability(rated: pd.DataFrame) -> pd.DataFrame:
@@ -78,22 +82,24 @@ def reliability(rated: pd.DataFrame) -> pd.DataFrame:
         }
     )
     sums = sums.groupby(rated["template"]).sum()
-    interval = cluster_statistic(sums, _f, n=len(rated), bounds=(0, np.inf))
-    f = pd.Series(vars(interval))[["value", "ci_low", "ci_high"]].astype(float)
-    # People of an item, corrected for items with more of them than others.
-    k = (people.sum() - (people**2).sum() / people.sum()) / (len(rated) - 1)
-    of_mean = 1 - 1 / f
-    table = {
-        "one rating": (f - 1) / (f + k - 1),
+    interval = cluster_statistic(sums, _f_ratio, n=len(rated), bounds=(0, np.inf))
+    f_ratio = pd.Series(vars(interval))[["value", "ci_low", "ci_high"]].astype(float)
+    # The number of people of an item, less than the mean number if items differ in it.
+    people_per_item = (people.sum() - (people**2).sum() / people.sum()) / (len(rated) - 1)
+    of_mean = 1 - 1 / f_ratio
+    correlations = {
+        "one rating": (f_ratio - 1) / (f_ratio + people_per_item - 1),
         "mean rating": of_mean,
         "best judge": of_mean.clip(lower=0) ** 0.5,
     }
-    table = pd.DataFrame(table).T.rename_axis("of").reset_index()
+    table = pd.DataFrame.from_dict(correlations, orient="index").rename_axis("of").reset_index()
     return table.assign(n=interval.n, n_groups=interval.n_groups)
 
 
-def _f(sums: np.ndarray) -> np.ndarray:
-    """F, the mean square between items over that within, from the last axis of sums."""
+def _f_ratio(sums: np.ndarray) -> np.ndarray:
+    """The mean square between items over that within, from sums by template (last axis: items,
+    people, total, between and within, as `reliability` makes them).
+    """
     items, people, total, between, within = np.moveaxis(sums, -1, 0)
     with np.errstate(invalid="ignore"):
         mean_square_between = (between - total**2 / people) / (items - 1)
