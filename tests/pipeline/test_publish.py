@@ -126,7 +126,7 @@ def test_a_book_holds_the_benchmarks_that_were_run_and_says_which_were_not(
 def test_card_of_a_model_that_no_method_of_the_card_asked_says_so(tmp_path):
     for name in ("data", "notebooks", "params.yaml"):
         (tmp_path / name).symlink_to(ROOT / name)
-    values = {"benchmarks": ["doors"], "models": ["my-vllm"], "model": "my-vllm"}
+    values = {"benchmarks": ["doors"], "model": "my-vllm"}
     (tmp_path / "settings.json").write_text(json.dumps({"parameters": values}))
     page = "python -m tomlab.pipeline.run_notebook notebooks/card.ipynb card.ipynb settings.json"
     start([page], environment(tmp_path))
@@ -157,7 +157,17 @@ def test_card_says_of_a_model_whether_it_follows_a_place_or_guesses(
     given = {"gates": gates, "compared": compared, "titles": {"bigtom": "BigToM"}}
     text = ran("", "card", "cell-guesses", **given, model_name="mine", first="")["first"]
     assert ("follow the place" in text) == follows_place
-    assert ("mine guesses" in text) == guesses
+    assert ("guess about beliefs" in text) == guesses
+
+
+def test_card_counts_models_with_the_same_extreme_and_names_the_tables_of_all():
+    columns = ["model", "value", "table"]
+    rows = [("a", 0.0, "Table 9"), ("b", 0.0, "a later table"), ("c", 0.4, "Table 9")]
+    published = pd.DataFrame(rows, columns=columns)
+    published = published.assign(benchmark="fantom", name="all-star", who=None)
+    best, worst = ran("", "card", "cell-extremes", published=published)["extremes"]
+    assert best[columns].to_numpy().tolist() == [["c", 0.4, "Table 9"]]
+    assert worst[columns].to_numpy().tolist() == [["2 models", 0.0, "Table 9 and a later table"]]
 
 
 # Runs that end early

@@ -33,8 +33,9 @@ CARD = "card.ipynb"  # a model's report card; executed once for each model that 
 BY_HAND = ("forms.ipynb",)  # not executed here, as somebody must press its buttons
 FRONT = RESULTS / "index"
 BOOK = RESULTS / "book"
-# Folders of figures that the notebooks which `execute` runs draw.
-OTHERS = [RESULTS / "figures" / name for name in ("cards", "knowing", "likelihood", "real_models")]
+# Where the notebooks that `execute` runs save their figures.
+FOLDERS = ("cards", "knowing", "likelihood", "real_models")
+FIGURE_FOLDERS = [RESULTS / "figures" / folder for folder in FOLDERS]
 NOT_IN_GIT = ("results", "data", ".responses")
 SHOWN = re.compile(r"figures/(\w+/[\w-]+\.png)")  # a figure that a document shows
 
@@ -75,26 +76,29 @@ def execute(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
     """Write the answers browser, and run the notebooks that lie directly in `notebooks/`. Returns
     the names of the executed copies of each, as `executed` does.
     """
-    for earlier in (FRONT, *OTHERS):
+    for earlier in (FRONT, *FIGURE_FOLDERS):
         shutil.rmtree(earlier, ignore_errors=True)
     FRONT.mkdir(parents=True)
-    # The last notebook takes longest, so it is started first.
-    pages = sorted((ROOT / "notebooks").glob("*.ipynb"), reverse=True)
-    others = [page for page in pages if page.name not in (CARD, INDEX)]
-    cards = [page for page in pages if page.name == CARD]
+    notebooks = ROOT / "notebooks"
+    card = notebooks / CARD
+    # The last chapter takes longest, so it is started first.
+    chapters = sorted(notebooks.glob("*.ipynb"), reverse=True)
+    chapters = [chapter for chapter in chapters if chapter.name not in (CARD, INDEX)]
     tested = [model for model in models if model not in params.BASELINES]
     run = partial(_execute, benchmarks=benchmarks, models=models)
     # On Ctrl-C each worker ends at once, and then its kernel; otherwise they would keep running.
     end_at_once = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     with ProcessPoolExecutor(2, initializer=end_at_once) as pool:
         browse = pool.submit(browser.write, FRONT / "browse", benchmarks, models)
-        copies = {name: [name] for name in sorted([INDEX, *pool.map(run, others)])}
-        # Cards show figures of the pages above, and the front page shows figures of all.
-        for card in cards:
+        names = [INDEX, *pool.map(run, chapters)]
+        copies = {name: [name] for name in sorted(names)}
+        # Cards show figures of chapters, and the front page shows figures of both.
+        if card.exists() and tested:
             copies[CARD] = [*pool.map(partial(run, card), tested)]
-        pool.submit(run, ROOT / "notebooks" / INDEX).result()
+        # In a worker, too: running a notebook changes environment variables of its process.
+        pool.submit(run, notebooks / INDEX).result()
         browse.result()
-    return {source: names for source, names in copies.items() if names}
+    return copies
 
 
 def _execute(path: Path, model: str = "", **values: list[str]) -> str:
@@ -102,17 +106,17 @@ def _execute(path: Path, model: str = "", **values: list[str]) -> str:
     model: the model if the notebook is its report card. Returns the name of the executed copy.
     Errors: `InputError` that names the notebook.
     """
-    name = f"cards/{model}.ipynb" if model else path.name
+    copy = f"cards/{model}.ipynb" if model else path.name
+    if path.name in BY_HAND:
+        shutil.copyfile(path, FRONT / copy)
+        return copy
+    available = {"model": model, **values}
     try:
-        if path.name in BY_HAND:
-            shutil.copyfile(path, FRONT / name)
-        else:
-            available = {"model": model, **values}
-            parameters = {name: available[name] for name in run_notebook.declared(path)}
-            run_notebook.run(path, writable(FRONT / name), parameters)
+        parameters = {name: available[name] for name in run_notebook.declared(path)}
+        run_notebook.run(path, writable(FRONT / copy), parameters)
     except InputError as error:
         raise InputError(f"{path.name}: {error}") from None
-    return name
+    return copy
 
 
 def commit(copies: dict[str, list[str]], benchmarks: list[str]) -> None:
@@ -213,7 +217,7 @@ def _titles(benchmarks: list[str]) -> dict[str, str]:
 
 def _figure_folders(benchmarks: list[str]) -> list[Path]:
     folders = [RESULTS / "figures" / benchmark for benchmark in benchmarks]
-    folders += [folder for folder in OTHERS if folder.is_dir()]
+    folders += [folder for folder in FIGURE_FOLDERS if folder.is_dir()]
     return folders + sorted((RESULTS / "figures").glob("fresh_*"))
 
 

@@ -4,6 +4,7 @@ Each figure is made in a notebook cell, which chooses rows and passes them to se
 the same meaning in all figures (see `COLOURS`), and marker shapes repeat what colours say.
 """
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from io import BytesIO
@@ -61,6 +62,7 @@ PRINT = 200  # dots per inch of a picture
 TITLE_LINE = 0.18  # inches: the height of a line of a title
 MARK = "§"  # beside a model that does not pass the gate
 FAILS = "does not pass the gate: no finding"
+LEGEND_LINE = 105  # characters: how many fit in a line of a legend
 SCREEN = 784  # pixels: how wide a notebook shows the picture
 # seaborn's grids compute a layout at each step, which is slow; `_picture` computes one at the end.
 sns.FacetGrid.tight_layout = lambda grid, *_, **__: grid
@@ -206,7 +208,7 @@ def legend(
 ) -> None:
     """Draw a legend below all panels. palette: colour by label, shown as dots or, with `bars`, as
     bars; lines: dash style by label, for reference lines; hollow, grey: labels of such dots. If a
-    label or a dot has a §, the legend says what that means.
+    label or a dot that was drawn before has a §, the legend says what that means.
     """
     handles: list[Patch | Line2D] = []
     for (label, colour), marker in zip(palette.items(), MARKERS * 3, strict=False):
@@ -221,14 +223,15 @@ def legend(
         handles.append(_legend_dot(grey, COLOURS["grey"]))
     for label, dash in (lines or {}).items():
         handles.append(Line2D([], [], color=COLOURS["grey"], ls=dash, label=label))
-    if _gate_marks(figure.figure):
+    drawing = figure.figure
+    if _gate_marks(drawing):
         handles.append(_legend_dot(FAILS, COLOURS["ink"], marker=f"${MARK}$", ms=6.5, ls="none"))
     longest = max((len(str(handle.get_label())) for handle in handles), default=1)
-    columns = max(1, min(len(handles), 4, 105 // (longest + 7)))
-    n_lines = -(-len(handles) // columns)
-    canvas = figure.figure
-    canvas.set_figheight(canvas.get_figheight() + 0.1 + 0.2 * n_lines)
-    canvas.legend(handles=handles, loc="outside lower center", ncols=columns)
+    # A handle takes as much room as 7 characters.
+    columns = max(1, min(len(handles), 4, LEGEND_LINE // (longest + 7)))
+    n_lines = math.ceil(len(handles) / columns)
+    drawing.set_figheight(drawing.get_figheight() + 0.1 + 0.2 * n_lines)
+    drawing.legend(handles=handles, loc="outside lower center", ncols=columns)
 
 
 def _legend_dot(label: str, colour: str, marker: str = "o", **look: Any) -> Line2D:
@@ -247,7 +250,9 @@ def _without_mark(text: Text) -> str:
 
 def _explains_the_mark(artist: Artist) -> bool:
     """Whether an artist is the legend's entry for the mark of the gate, or its text."""
-    return artist.get_label() == FAILS or getattr(artist, "get_text", str)() == FAILS
+    if isinstance(artist, Text):
+        return artist.get_text() == FAILS
+    return artist.get_label() == FAILS
 
 
 def save(
@@ -278,7 +283,8 @@ def saved(name: str | Path) -> None:
     """Show a figure that another notebook saved as `name`, with its caption and its files."""
     path = paths.RESULTS / "figures" / name
     picture = path.with_suffix(".png").read_bytes()
-    title, _, caption = path.with_suffix(".caption.txt").read_text(encoding="utf-8").partition("\n")
+    text = path.with_suffix(".caption.txt").read_text(encoding="utf-8")
+    title, caption = text.split("\n", maxsplit=1)
     files = {kind: path.with_suffix(f".{kind}") for kind in ("png", "pdf", "csv")}
     files = {kind: file for kind, file in files.items() if file.exists()}
     _display(picture, title, caption.strip(), _links(files))
