@@ -1,5 +1,7 @@
 """What the cells of FANToM's figures notebook draw, by their data; and the limits that F1 sets."""
 
+from functools import cache
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -36,12 +38,13 @@ DRAWN = [
     "cell-09-figure",
 ]
 GATED = ["model", "method", "questions", "metric", "gate", "value", "ci_low", "ci_high"]
-FAILS = ["smollm2-135m", "short", "choices", "same_answer", "fails", 0.1, 0.05, 0.2]
+FAILS = ("smollm2-135m", "short", "choices", "same_answer", "fails", 0.1, 0.05, 0.2)
 
 
 ITEMS = fantom.compose(random_sets(1))
 
 
+@cache
 def metrics_of(*models: str) -> pd.DataFrame:
     """The metrics of a run of models that answer at random."""
     tables = []
@@ -56,16 +59,21 @@ def shallow():
     return readers.reader(fantom, ITEMS, "short")[1]
 
 
-@pytest.fixture
-def drawn(monkeypatch, tmp_path, shallow):
-    """Draw the figures of a run's metrics, and write its tables into `tmp_path`; returns the rows
-    of each figure by its name. gated: rows of the gate's table; source: of the items.
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory, shallow):
+    """Draw the figures of the metrics of models, once; returns the rows of each figure by its name,
+    and as "beside" the table of this run beside the paper. gated: rows of the gate's table;
+    source: of the items.
     """
+    patch = pytest.MonkeyPatch()
 
-    def run(metrics, *gated, source="authored"):
+    @cache
+    def run(*models, gated=(), source="authored"):
+        metrics = metrics_of(*models).copy()
+        folder = tmp_path_factory.mktemp("run")
         tables = {}
-        monkeypatch.setattr(draw, "save", lambda grid, name, *_: tables.update({name: _[-1]}))
-        monkeypatch.setattr(paths, "RESULTS", tmp_path)
+        patch.setattr(draw, "save", lambda grid, name, *_: tables.update({name: _[-1]}))
+        patch.setattr(paths, "RESULTS", folder)
         names = {"metrics": metrics, "models": list(metrics["model"].unique()), "shallow": shallow}
         names |= {
             "items": ITEMS.assign(source=source),
@@ -77,9 +85,12 @@ def drawn(monkeypatch, tmp_path, shallow):
         for code in (imports, *[CELLS[cell] for cell in ("rows", "published", *DRAWN)]):
             exec(code, names)  # noqa: S102
         plt.close("all")
-        return tables
+        patch.undo()
+        beside = pd.read_csv(folder / "tables/fantom/beside.csv", dtype=str)
+        return tables | {"beside": beside.set_index("Score")}
 
-    return run
+    yield run
+    patch.undo()
 
 
 def table9(kind: str) -> pd.DataFrame:
@@ -93,7 +104,7 @@ def table9(kind: str) -> pd.DataFrame:
 
 def test_papers_models_and_this_runs_are_drawn_in_shares(drawn):
     metrics = metrics_of("smollm2-135m", "random")
-    tables = drawn(metrics)
+    tables = drawn("smollm2-135m", "random")
     figure2 = tables["fantom/figure2"]
     human = figure2.query("model == 'Human' and column == 'belief_choice'")
     assert human[["source", "value", "n"]].values.tolist() == [[PAPER, 0.938, 32]]
@@ -106,7 +117,7 @@ def test_papers_models_and_this_runs_are_drawn_in_shares(drawn):
 
 
 def test_errors_show_what_is_printed_of_the_paper_and_everything_of_this_run(drawn):
-    tables = drawn(metrics_of("smollm2-135m"))
+    tables = drawn("smollm2-135m")
     lists = tables["fantom/figure4"].query("source == @PAPER")
     assert set(lists["part"]) == {"right"}
     assert sorted(lists["value"]) == pytest.approx(sorted(table9("list")))
@@ -123,7 +134,7 @@ def test_errors_show_what_is_printed_of_the_paper_and_everything_of_this_run(dra
 
 
 def test_a_method_that_does_not_pass_the_gate_is_marked_and_no_other(drawn):
-    tables = drawn(metrics_of("smollm2-135m"), FAILS)
+    tables = drawn("smollm2-135m", gated=(FAILS,))
     of_run = tables["fantom/figure2"].query("source == @RUN")
     assert set(of_run.query("method == 'short'")["mark"]) == {"§"}
     of_run = tables["fantom/figure4"].query("source == @RUN")
@@ -131,10 +142,9 @@ def test_a_method_that_does_not_pass_the_gate_is_marked_and_no_other(drawn):
     assert rows == {"SmolLM2-135M, short §", "SmolLM2-135M + chain of thought, full"}
 
 
-def test_a_run_stands_beside_the_paper_and_says_that_it_cannot_be_compared(drawn, tmp_path):
+def test_a_run_stands_beside_the_paper_and_says_that_it_cannot_be_compared(drawn):
     metrics = metrics_of("smollm2-135m", "random")
-    drawn(metrics)
-    beside = pd.read_csv(tmp_path / "tables/fantom/beside.csv", dtype=str).set_index("Score")
+    beside = drawn("smollm2-135m", "random")["beside"]
     assert len(beside) == 12
     row = beside.loc["BeliefQ [Choice]"]
     assert row["Paper's best"] == ".73 GPT-4 0613 (June)"
@@ -149,9 +159,8 @@ def test_a_run_stands_beside_the_paper_and_says_that_it_cannot_be_compared(drawn
     assert float(difference) == pytest.approx(value - 0.733, abs=0.006)
 
 
-def test_numbers_on_released_items_can_be_compared_unless_an_encoder_decides(drawn, tmp_path):
-    drawn(metrics_of("smollm2-135m"), source="released:fantom_v1")
-    beside = pd.read_csv(tmp_path / "tables/fantom/beside.csv", dtype=str).set_index("Score")
+def test_numbers_on_released_items_can_be_compared_unless_an_encoder_decides(drawn):
+    beside = drawn("smollm2-135m", source="released:fantom_v1")["beside"]
     comparable = beside["Comparable?"]
     assert comparable["All"].startswith("yes")
     assert comparable["BeliefQ [Choice]"].startswith("yes")
@@ -160,7 +169,7 @@ def test_numbers_on_released_items_can_be_compared_unless_an_encoder_decides(dra
 
 
 def test_newer_models_stand_below_the_best_of_table_9(drawn):
-    figure = drawn(metrics_of("smollm2-135m"))["fantom/newer_models"]
+    figure = drawn("smollm2-135m")["fantom/newer_models"]
     sets = figure.query("column == 'all_star'")
     missed = sets.query("scenario == 'inaccessible'").set_index("row")["value"]
     assert len(missed) == 18
