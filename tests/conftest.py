@@ -11,6 +11,8 @@ from tomlab.models.embedded import SMOLLM2, start_server
 # Files and folders that take long, the longest first; begun last, one of them would run on alone.
 LONG = (
     *("tests/pipeline/test_notebooks.py", "tests/pipeline/test_server_run.py"),
+    # It runs pages that other files read, which would wait for them.
+    "tests/pipeline/test_front_page.py",
     *("tests/pipeline/test_tombench.py", "tests/test_adding.py", "tests/pipeline/"),
     "tests/test_wheel.py",
     *("tests/models/", "tests/asking/test_cluster.py", "tests/forms/", "tests/checks/"),

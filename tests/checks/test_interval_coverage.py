@@ -1,5 +1,6 @@
 """`checks/interval_coverage.py`: intervals hold the truth where they once did not."""
 
+from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import takewhile
 
@@ -29,13 +30,16 @@ def test_f1_of_few_stories_is_held(stories, before):
     assert coverage(truth, None, (stories, *options), 200) >= 0.90 > before
 
 
+@cache
+def settings() -> list[tuple]:
+    """Those before the ones of F1, each of which takes long to make."""
+    every = script.settings(np.random.default_rng(0))
+    return [*takewhile(lambda setting: setting[0] != "F1", every)]
+
+
 @pytest.mark.parametrize("kind", ["share", "difference"])
 def test_shares_and_differences_of_few_groups_are_held(kind):
-    # Those of F1 come after these, and each of them takes long to make.
-    settings = takewhile(
-        lambda setting: setting[0] != "F1", script.settings(np.random.default_rng(0))
-    )
-    few = [setting for setting in settings if setting[0] == kind and setting[1] == 3][::12]
+    few = [setting for setting in settings() if setting[0] == kind and setting[1] == 3][::12]
     held = [coverage(truth, made[0], made[1:], 60) for *_, truth, made in few]
     # Of sixty intervals a coverage of .93 comes out lower by chance, but not by so much.
     assert min(held) >= 0.93 - 2.6 * np.sqrt(0.93 * 0.07 / 60) and np.mean(held) >= 0.95

@@ -5,6 +5,8 @@ pandas; and what it says of the models of a run. A book of one benchmark that it
 
 import json
 import re
+import shutil
+from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 
@@ -25,8 +27,6 @@ HEADLINE = {"method": "0-shot", "name": "backward-belief", "value": 0.1, "low": 
 # A run of BigToM: the models that were asked, and those that do not pass the gate.
 MODELS = ["random", "smollm2-135m", "mine", "other"]
 GUESSING = ("mine", "random")
-# The page shows what these notebooks draw.
-BEFORE = ["08_knowing", "05_real_models"]
 
 
 def write(results: Path) -> None:
@@ -45,27 +45,21 @@ def write(results: Path) -> None:
     plt.figure().savefig(card.with_suffix(".png"))
     card.with_suffix(".caption.txt").write_text("The card of mine\n\nn = 100.", encoding="utf-8")
     values = {"benchmarks": ["bigtom"], "models": MODELS}
-    for name in (*BEFORE, "00_index"):
-        declared = run_notebook.declared(ROOT / f"notebooks/{name}.ipynb")
-        parameters = {key: [] if name in BEFORE else values[key] for key in declared}
-        settings = {"parameters": parameters}
-        (results / f"{name}.json").write_text(json.dumps(settings), encoding="utf-8")
+    declared = run_notebook.declared(ROOT / "notebooks/00_index.ipynb")
+    settings = {"parameters": {key: values[key] for key in declared}}
+    (results / "00_index.json").write_text(json.dumps(settings), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory) -> Path:
-    """The run's folder with its front page."""
+def results(tmp_path_factory, front) -> Path:
+    """The run's folder with its front page, which shows what other pages draw."""
     root = tmp_path_factory.mktemp("front")
     for name in ("data", "docs", "notebooks"):
         (root / name).symlink_to(ROOT / name)
+    shutil.copytree(front / "results", root / "results")
     write(root / "results")
-    run = "python -m tomlab.pipeline.run_notebook"
-    for names in (BEFORE, ["00_index"]):
-        commands = [
-            f"{run} notebooks/{name}.ipynb results/index/{name}.ipynb results/{name}.json"
-            for name in names
-        ]
-        start(commands, environment(root))
+    files = "notebooks/00_index.ipynb results/index/00_index.ipynb results/00_index.json"
+    start([f"python -m tomlab.pipeline.run_notebook {files}"], environment(root))
     return root / "results"
 
 
@@ -90,6 +84,7 @@ def by_version(table: pd.DataFrame) -> pd.DataFrame:
     return wide.assign(both=wide["true_belief"] & wide["false_belief"])
 
 
+@cache  # the same counts come often
 def mcnemar(only_a: int, only_b: int) -> float:
     """The two-sided p of McNemar's exact test."""
     return min(1.0, 2 * binom.cdf(min(only_a, only_b), only_a + only_b, 0.5))

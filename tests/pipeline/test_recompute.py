@@ -1,9 +1,6 @@
 """The page that recomputes headline numbers, run as the book runs it, on a small run of BigToM."""
 
 import json
-import os
-import subprocess
-import sys
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -11,6 +8,7 @@ import nbformat
 import pandas as pd
 import pytest
 
+from laboratory import environment, start
 from one_cell import ran
 from replies import answered
 from tomlab.benchmarks import bigtom
@@ -58,48 +56,69 @@ def write(root: Path, texts: list) -> Path:
     return root
 
 
-def run(root: Path) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "tomlab.pipeline.run_notebook"]
-    command += ["notebooks/10_recompute.ipynb", "results/index/page.ipynb", "settings.json"]
-    env = os.environ | {"TOMLAB_ROOT": str(root)}
-    options = {"cwd": root, "env": env, "capture_output": True, "text": True}
-    return subprocess.run(command, check=False, **options)
+def change_verdict(root: Path) -> None:
+    plots = pd.read_csv(root / "results/plots/bigtom.csv")
+    plots.loc[plots.index[0], "value"] += 1 / plots["n"].iloc[0]
+    plots.to_csv(root / "results/plots/bigtom.csv", index=False)
 
 
-def test_numbers_are_those_of_the_run_and_what_is_not_in_it_is_named(tmp_path):
-    done = run(write(tmp_path, TEXTS))
-    assert done.returncode == 0, done.stderr
-    cells = nbformat.read(tmp_path / "results/index/page.ipynb", as_version=4).cells
+def change_answers(root: Path) -> None:
+    path = root / "results/responses/bigtom/model.parquet"
+    responses = pd.read_parquet(path)
+    responses["response"] = "a) the first"
+    responses.to_parquet(path)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> Path:
+    """The folder of all runs with the page, each with its exit code in `code` and its `errors`."""
+    folder = tmp_path_factory.mktemp("recompute")
+    texts = {"as it was": TEXTS, "verdict": TEXTS, "unclear": [*TEXTS, UNCLEAR]}
+    texts["answer"] = ["a) the first", "b) the second"]
+    commands = []
+    for name, given in texts.items():
+        root = folder / name
+        root.mkdir()
+        write(root, given)
+        page = "notebooks/10_recompute.ipynb results/index/page.ipynb settings.json"
+        run = f"TOMLAB_ROOT=$PWD python -m tomlab.pipeline.run_notebook {page} 2> errors"
+        commands.append(f"(cd '{root}'; {run} && echo 0 > code || echo $? > code)")
+    change_verdict(folder / "verdict")
+    change_answers(folder / "answer")
+    start(commands, environment(folder))
+    return folder
+
+
+def told(root: Path) -> tuple[int, str]:
+    """The exit code of a run, and what it wrote to stderr."""
+    return int((root / "code").read_text()), (root / "errors").read_text(encoding="utf-8")
+
+
+def test_numbers_are_those_of_the_run_and_what_is_not_in_it_is_named(runs):
+    code, errors = told(runs / "as it was")
+    assert code == 0, errors
+    cells = nbformat.read(runs / "as it was/results/index/page.ipynb", as_version=4).cells
     texts = "".join(out.get("text", "") for cell in cells for out in cell.get("outputs", []))
     assert "Not in this run: simpletom" in texts
     assert "6 of 6 numbers are equal" in texts
 
 
-def test_changed_verdict_is_an_error_that_names_the_number(tmp_path):
-    root = write(tmp_path, TEXTS)
-    plots = pd.read_csv(root / "results/plots/bigtom.csv")
-    plots.loc[plots.index[0], "value"] += 1 / plots["n"].iloc[0]
-    plots.to_csv(root / "results/plots/bigtom.csv", index=False)
-    done = run(root)
-    assert done.returncode == 1
-    assert "1 numbers differ" in done.stderr
-    assert "0-shot" in done.stderr
+def test_changed_verdict_is_an_error_that_names_the_number(runs):
+    code, errors = told(runs / "verdict")
+    assert code == 1
+    assert "1 numbers differ" in errors
+    assert "0-shot" in errors
 
 
-def test_changed_answer_is_an_error(tmp_path):
-    root = write(tmp_path, ["a) the first", "b) the second"])
-    path = root / "results/responses/bigtom/model.parquet"
-    responses = pd.read_parquet(path)
-    responses["response"] = "a) the first"
-    responses.to_parquet(path)
-    done = run(root)
-    assert done.returncode == 1
-    assert "numbers differ" in done.stderr
+def test_changed_answer_is_an_error(runs):
+    code, errors = told(runs / "answer")
+    assert code == 1
+    assert "numbers differ" in errors
 
 
-def test_unclear_answers_may_be_read_otherwise(tmp_path):
-    done = run(write(tmp_path, [*TEXTS, UNCLEAR]))
-    assert done.returncode == 0, done.stderr
+def test_unclear_answers_may_be_read_otherwise(runs):
+    code, errors = told(runs / "unclear")
+    assert code == 0, errors
 
 
 @pytest.mark.parametrize(

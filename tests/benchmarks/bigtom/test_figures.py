@@ -2,6 +2,7 @@
 
 import csv
 from collections import Counter
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -14,29 +15,35 @@ from tomlab.asking.attempts import stacked
 from tomlab.benchmarks import bigtom
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch):
+def started(folder, patch, templates, asked, edit=lambda answers: answers, **options):
     """Runs the notebook's cells on templates; returns the folder of its results.
 
     asked: a baseline and the methods that it is asked by, by model; options: of the notebook.
     """
-
-    def started(templates, asked, edit=lambda answers: answers, **options):
-        items = bigtom.compose(templates)
-        answers = {m: edit(figures.by_baseline(bigtom, items, *how)) for m, how in asked.items()}
-        figures.write(tmp_path, monkeypatch, bigtom, items, answers)
-        figures.keep_readers(bigtom, items)
-        (tmp_path / "raw/bigtom").mkdir(parents=True)
-        stacked("template", templates).to_parquet(paths.raw("bigtom", "templates.parquet"))
-        figures.draw("bigtom", list(asked), **options)
-        return tmp_path
-
-    return started
+    items = bigtom.compose(templates)
+    answers = {m: edit(figures.by_baseline(bigtom, items, *how)) for m, how in asked.items()}
+    figures.write(folder, patch, bigtom, items, answers)
+    figures.keep_readers(bigtom, items)
+    (folder / "raw/bigtom").mkdir(parents=True)
+    stacked("template", templates).to_parquet(paths.raw("bigtom", "templates.parquet"))
+    figures.draw("bigtom", list(asked), **options)
+    return folder
 
 
-def test_figures_and_tables_have_the_papers_numbers_and_this_runs(run):
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    return partial(started, tmp_path, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Of a run of one model and a baseline."""
     asked = {"mine": ("gold", ["0-shot", "1-shot"]), "random": ("random", ["0-shot"])}
-    results = run(divers(12), asked)
+    with pytest.MonkeyPatch.context() as patch:
+        return started(tmp_path_factory.mktemp("run"), patch, divers(12), asked)
+
+
+def test_figures_and_tables_have_the_papers_numbers_and_this_runs(results):
     drawn = pd.read_csv(results / "figures/bigtom/figure3.csv")
     assert set(drawn["method"]) == {"0-shot"}
     assert set(drawn.loc[drawn["source"] == "this run", "model"]) == {"mine"}
@@ -67,8 +74,7 @@ def test_figures_and_tables_have_the_papers_numbers_and_this_runs(run):
     not (paths.PUBLISHED / "bigtom/people_items.csv").is_file(),
     reason="data/published is missing: `make data` pulls it",
 )
-def test_completions_are_right_on_both_versions_as_counted_by_hand(run):
-    results = run(divers(2), {"mine": ("gold", ["0-shot"])})
+def test_completions_are_right_on_both_versions_as_counted_by_hand(results):
     right = {}
     with (paths.PUBLISHED / "bigtom/completions.csv").open() as file:
         for row in csv.DictReader(file):
