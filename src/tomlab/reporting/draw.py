@@ -61,7 +61,7 @@ WIDTH = 7.0  # inches: the text width of a page
 PRINT = 200  # dots per inch of a picture
 TITLE_LINE = 0.18  # inches: the height of a line of a title
 MARK = "§"  # beside a model that does not pass the gate
-FAILS = "does not pass the gate: no finding"
+FAILS = "did not pass the gate, or was not put to it: no finding"
 LEGEND_LINE = 105  # characters: how many fit in a line of a legend
 SCREEN = 784  # pixels: how wide a notebook shows the picture
 # seaborn's grids compute a layout at each step, which is slow; `_picture` computes one at the end.
