@@ -6,7 +6,6 @@ pandas; and what it says of the models of a run. A book of one benchmark that it
 import json
 import re
 import shutil
-from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 
@@ -84,7 +83,6 @@ def by_version(table: pd.DataFrame) -> pd.DataFrame:
     return wide.assign(both=wide["true_belief"] & wide["false_belief"])
 
 
-@cache  # the same counts come often
 def mcnemar(only_a: int, only_b: int) -> float:
     """The two-sided p of McNemar's exact test."""
     return min(1.0, 2 * binom.cdf(min(only_a, only_b), only_a + only_b, 0.5))
