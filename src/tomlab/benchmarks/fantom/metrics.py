@@ -13,7 +13,7 @@ from tomlab.benchmarks.fantom.items.sets import SCENARIOS
 from tomlab.benchmarks.fantom.scoring import IRRELEVANT, NO, YES
 from tomlab.records.tidy import OUTCOMES, check
 from tomlab.scoring.series import Measure, Measures, Series, Statistic, by_unit, table
-from tomlab.scoring.stats import COUNT
+from tomlab.scoring.stats import COUNT, cluster_interval
 from tomlab.scoring.variants import protocol
 
 _BOTH = {f"{family}_all": (f"{family}_list", f"{family}_yn") for family in FAMILIES}
@@ -260,3 +260,42 @@ def by_character(cell: pd.DataFrame) -> pd.DataFrame:
     all_right = pd.concat([answers, beliefs, in_lists]).groupby(keys, sort=False)["right"].all()
     readings = pd.concat([answers, in_lists]).groupby(keys, sort=False)["yn"].nunique()
     return pd.DataFrame({"all_right": all_right, "consistent": readings == 1})
+
+
+# What the paper asked people (Sec. 4).
+PEOPLE_ASKED = ("belief_choice", "answerability_list", "infoaccess_list")
+
+
+def of_people(scored: pd.DataFrame, items: pd.DataFrame, context: str) -> pd.DataFrame:
+    """Columns of Table 9 for people who answered this run's choices and lists about what somebody
+    missed, as the paper's people did: a row for each `metric` and each kind of interval, which
+    `over` names: "people" or "conversations".
+
+    scored: their scores, with the person as `sample`; context: the part of a conversation that they
+    read, "short" or "full". Unless they were asked yes/no questions, All of a kind is its list, and
+    All counts the sets of which one person answered all choices and lists.
+    """
+    whole_sets = _whole_sets(scored, items, context)
+    tables = []
+    for over, column in {"people": "sample", "conversations": "conversation_id"}.items():
+        # Intervals cluster on conversations, whose place people take.
+        rows = metrics(scored.assign(conversation_id=scored[column]))
+        rows = rows.query("condition == 'inaccessible'")
+        if "all" not in set(rows["metric"]):
+            lists = rows[rows["metric"].str.endswith("_list")]
+            lists = lists.assign(metric=lists["metric"].str[:-4] + "all")
+            interval = cluster_interval(whole_sets["min"], whole_sets[column])
+            of_sets = pd.DataFrame([vars(interval)]).assign(metric="all")
+            rows = pd.concat([rows, lists, of_sets]).drop_duplicates("metric")
+        tables.append(rows.assign(over=over))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _whole_sets(scored: pd.DataFrame, items: pd.DataFrame, context: str) -> pd.DataFrame:
+    """The sets of which a person answered all choices and lists; `min` is 1 if all are right."""
+    scenario = "full_scenario" if context == "full" else "scenario"
+    asked = items[items["question_type"].isin(PEOPLE_ASKED) & items[scenario].eq("inaccessible")]
+    answered = scored[scored["item_id"].isin(asked["item_id"])]
+    sets = answered.groupby(["conversation_id", "group_id", "sample"])["score"]
+    sets = sets.agg(["min", "size"]).reset_index()
+    return sets[sets["size"] == sets["group_id"].map(asked["group_id"].value_counts())]
