@@ -110,6 +110,19 @@ def without_code(page: Path) -> None:
     _replace(page, nbformat.writes(notebook))
 
 
+def with_results_of(front: Path, folder: str, page: Path) -> None:
+    """A page that only copies the figures and tables that it wrote to `folder` in `front`."""
+    without_code(page)
+    notebook = nbformat.read(page, as_version=4)
+    code = "import shutil\n\nfrom tomlab import paths\n"
+    for kind in ("figures", "tables"):
+        results = str(front / "results" / kind / folder)
+        target = f"paths.RESULTS / '{kind}/{folder}'"
+        code += f"shutil.copytree({results!r}, {target}, dirs_exist_ok=True)\n"
+    notebook.cells.append(nbformat.v4.new_code_cell(code, id="copies"))
+    _replace(page, nbformat.writes(notebook))
+
+
 def _draw_items(data: Path) -> None:
     """Every third template, six conversations, three sets of entities a scenario and four stories a
     category, so that a run's time does not grow with our files.
