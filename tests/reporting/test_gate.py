@@ -86,6 +86,17 @@ def test_readable_answers_fail_only_where_the_interval_lies_below_95_percent(unr
     assert (".88 [" in says(table, "mine", "plain", WORDING)) is (unread == 12)
 
 
+@pytest.mark.parametrize(
+    ("n", "readable", "verdict"),
+    [(1, 0, "inconclusive"), (9, 8, "inconclusive"), (9, 9, "passes"), (10, 9, "passes")],
+)
+def test_a_share_below_the_requirement_needs_ten_groups_to_pass(n, readable, verdict):
+    items = asked(n)
+    chosen = [*items["answer"][:readable]] + [None] * (n - readable)
+    table = found(items, scores(items, AS_ASKED, chosen))
+    assert verdicts(table)["readable"] == verdict
+
+
 def test_who_has_95_percent_readable_answers_is_hardly_ever_stopped():
     draw = np.random.default_rng(0)
     items = asked(240)

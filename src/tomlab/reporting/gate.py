@@ -2,7 +2,8 @@
 
 A required share stops a model only if its whole interval lies below the requirement. Otherwise, a
 model with a true share of .95 readable answers would be stopped by chance in two of five runs of
-240 answers.
+240 answers. A share below the requirement that rests on fewer groups than a finding needs is
+inconclusive: none of one answer readable has an interval up to .97.
 """
 
 import pandas as pd
@@ -10,7 +11,13 @@ import pandas as pd
 from tomlab.asking.likelihood import is_weighed
 from tomlab.records.published import Wording
 from tomlab.records.tidy import REVERSED, SCORED
-from tomlab.reporting.numbers import ABSENT, BASELINES, NUMBER, standing, written
+from tomlab.reporting.numbers import (
+    ABSENT,
+    BASELINES,
+    GROUPS_FOR_A_FINDING,
+    standing,
+    written,
+)
 from tomlab.reporting.tables import name
 from tomlab.scoring import paired
 from tomlab.scoring.stats import cluster_interval
@@ -57,7 +64,7 @@ def gate(
     swapped = choosing.merge(varied[varied["asked_as"].eq(REVERSED)], "left")
     table = pd.concat([*shares, swapped], ignore_index=True)[[*shares[0]]]
     table["guess"] = table["metric"].ne("readable").map({True: GUESS})
-    verdicts = pd.Series([_verdict(*row) for row in table[["metric", *NUMBER[:3]]].to_numpy()])
+    verdicts = table.apply(_verdict, axis=1)
     # Each first_option takes the verdict of same_answer, the row below it.
     verdicts = verdicts.mask(table["metric"].eq("first_option"), verdicts.shift(-1))
     return table.assign(gate=verdicts).astype({"n": "Int64", "n_groups": "Int64"})
@@ -75,11 +82,18 @@ def _shares(metric: str, holds: pd.Series, asked: pd.DataFrame, groups: str) -> 
     return pd.DataFrame(rows)
 
 
-def _verdict(metric: str, value: float, low: float, high: float) -> str:
-    if metric in LEAST:
-        return FAILS if high < LEAST[metric] else PASSES
+def _verdict(share: pd.Series) -> str:
+    """The verdict on a row of `gate`."""
+    if share["metric"] in LEAST:
+        required = LEAST[share["metric"]]
+        if share["ci_high"] < required:
+            return FAILS
+        rests_on_few = share["n_groups"] < GROUPS_FOR_A_FINDING
+        return INCONCLUSIVE if rests_on_few and share["value"] < required else PASSES
+    if pd.isna(share["value"]):
+        return UNTESTED
     stands = {"above": PASSES, "inconclusive": INCONCLUSIVE}
-    return UNTESTED if pd.isna(value) else stands.get(standing(low, high, GUESS), FAILS)
+    return stands.get(standing(share["ci_low"], share["ci_high"], GUESS), FAILS)
 
 
 def stopped(gated: pd.DataFrame, model: str, method: str) -> pd.DataFrame:

@@ -13,12 +13,12 @@ from tomlab.records.tidy import AS_ASKED, NO_STORY, REVERSED, SCORED
 from tomlab.scoring import paired
 from tomlab.scoring.series import Series, by_unit
 from tomlab.scoring.stats import DIFFERENCE, SHARE, cluster_interval
+from tomlab.scoring.verdicts import BOTH
 
 _KEYS = ["model", "method", "asked_as"]
 _COLUMNS = [*_KEYS, "metric", "value", "ci_low", "ci_high", "ci_method", "n", "n_groups"]
 _GAIN = ["with_story", "without_story", "gain", "ci_low", "ci_high", "ci_method"]
 _GAIN += ["p", "p_holm", "n", "n_groups", "readable_with_story", "readable_without_story"]
-BOTH = "both"  # the question kind of two versions of a question that count together
 
 
 def protocol(table: pd.DataFrame) -> pd.DataFrame:
