@@ -90,12 +90,13 @@ def execute(benchmarks: list[str], models: list[str]) -> dict[str, list[str]]:
     end_at_once = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     with ProcessPoolExecutor(2, initializer=end_at_once) as pool:
         browse = pool.submit(browser.write, FRONT / "browse", benchmarks, models)
+        cards = [pool.submit(run, card, model) for model in tested if card.exists()]
         names = [INDEX, *pool.map(run, chapters)]
         copies = {name: [name] for name in sorted(names)}
-        # Cards show figures of chapters, and the front page shows figures of both.
-        if card.exists() and tested:
-            copies[CARD] = [*pool.map(partial(run, card), tested)]
-        # In a worker, too: running a notebook changes environment variables of its process.
+        if cards:
+            copies[CARD] = [job.result() for job in cards]
+        # The front page shows figures of chapters and cards. It runs in a worker, too: running a
+        # notebook changes environment variables of its process.
         pool.submit(run, notebooks / INDEX).result()
         browse.result()
     return copies
