@@ -269,20 +269,23 @@ def interval_of_sums(
 ) -> Interval:
     """The interval of `cluster_interval`, from `group_sums` in any order; n: number of answers."""
     if bounds == DIFFERENCE:
-        gains = sums[["gains", "count"]]
-        losses = sums[["losses", "count"]]
+        # By place, which takes half the time.
+        gains = sums.iloc[:, [0, 2]]
+        losses = sums.iloc[:, [1, 2]]
         return linear_interval([gains, losses], (1, -1), n=n, confidence=confidence)
-    sums = sums[sums.iloc[:, 1] > 0]
-    if sums.empty:
+    # As an array: this function runs thousands of times, and selecting rows of a frame is slow.
+    counts = sums.to_numpy(float)
+    counts = counts[counts[:, 1] > 0]
+    if not len(counts):
         return Interval(np.nan, np.nan, np.nan, JACKKNIFE, n, 0)
-    total, size = sums.to_numpy(float).T
+    total, size = counts.T
     order = np.lexsort((total, size))
     total = total[order]
     size = size[order]
     effective = size.sum() ** 2 / (size**2).sum()
     spread = (size * (total / size - total.sum() / size.sum()) ** 2).sum() / size.sum()
     return cluster_statistic(
-        sums,
+        counts,
         ratio,
         n=n,
         bounds=bounds,
@@ -293,7 +296,7 @@ def interval_of_sums(
 
 
 def cluster_statistic(
-    sums: pd.DataFrame,
+    sums: pd.DataFrame | np.ndarray,
     statistic: Callable[[np.ndarray], np.ndarray],
     *,
     n: int,
@@ -323,7 +326,7 @@ def cluster_statistic(
     can be left out (there is only one), the interval is Clopper-Pearson's for G trials.
     """
     # Stored by column, because the order in memory changes the last digits of sums.
-    counts = np.asfortranarray(sums.to_numpy(float))
+    counts = np.asfortranarray(sums, dtype=float)
     counts = counts[counts.any(axis=1)]
     counts = counts[np.lexsort(counts.T)]
     total = counts.sum(axis=0)
