@@ -32,7 +32,9 @@ ADDRESS = "TOMLAB_KERNELS"  # the variable that names the socket of the waiting 
 LIBRARIES = (
     "ipykernel.kernelapp",
     "matplotlib_inline.backend_inline",
+    "openai",
     "pandas",
+    "pandera.pandas",
     "pyarrow.parquet",
     "scipy.stats",
     "seaborn",
