@@ -29,6 +29,7 @@ def test_the_pace_is_that_of_earlier_answers_in_the_store(store, pace_of):
     assert pace_of(400) == "about 10 minutes at the pace of its earlier answers"
     assert "days" in pace_of(1_000_000)
     assert "less than a minute" in pace_of(1)
+    assert "about a minute" in pace_of(50)
 
 
 def test_without_a_store_the_pace_is_that_of_kept_answers(pace_of, tmp_path):

@@ -44,6 +44,8 @@ def in_words(seconds: float) -> str:
     """A rounded duration in words, such as "less than a minute" or "about 7 minutes"."""
     if seconds < MINUTE:
         return "less than a minute"
+    if seconds < 1.5 * MINUTE:
+        return "about a minute"
     if seconds < 2 * HOUR:
         return f"about {seconds / MINUTE:.0f} minutes"
     if seconds < 2 * DAY:
