@@ -20,8 +20,10 @@ BY_PIP := python -m pip install --quiet --no-deps --require-hashes -r requiremen
 	python -m pip install $(HERE)
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Make 3.81, which macOS has, ignores that PATH for plain commands unless this is not /bin/sh.
+SHELL := $(firstword $(wildcard /bin/bash) /bin/sh)
 
-.PHONY: help figures chains changes plan book claims test storms params verify lint lab data keep lock clean
+.PHONY: help figures chains changes plan book claims test storms params verify lint lab data released keep lock clean
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := figures
 
@@ -32,6 +34,7 @@ help: ## list the targets
 figures: data params ## set up, fetch the data, run every stage that is out of date, build the book
 	@dvc status --quiet && echo 'Everything is up to date.' \
 		|| exec python -m tomlab.pipeline.run $(MAKE) --no-print-directory chains
+	@python -m tomlab.pipeline.versions
 	@echo 'The book: results/book/index.html'
 
 # The stages of a benchmark, generation to figures, share no output with those of another, so that each
@@ -87,16 +90,22 @@ lint: $(READY) ## check the style of the code and its types
 	ruff format --check .
 	mypy
 
-lab: data ## open the notebooks in JupyterLab
-	jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
+# The notebooks to change are in notebooks/; what the last run made of them is in docs/notebooks/.
+lab: data ## open JupyterLab at the front page
+	jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) \
+		--LabApp.default_url=/lab/tree/docs/notebooks/00_index.ipynb
 
 data: $(READY) ## set up and fetch the data
 	@python -m tomlab.pipeline.fetch
 
+# From where released.yaml says, into released/. For `source: released` in params.yaml.
+released: $(READY) ## fetch the benchmarks' released files, or check those that are there
+	@python -m tomlab.pipeline.released
+
 # Pin what is in data/ now, and push it to DVC's default remote: .dvcstore, which git holds, or another.
+# Only .dvcstore then loses the files of earlier data.
 keep: $(READY) ## pin what is in data/ and push it, see docs/sharing.md
-	@dvc add data > /dev/null
-	@dvc push data.dvc
+	@python -m tomlab.pipeline.keep
 	@echo 'To share it: git add data.dvc .dvc .dvcstore docs/answers && git commit'
 
 $(READY): requirements.lock pyproject.toml
@@ -112,6 +121,8 @@ $(READY): requirements.lock pyproject.toml
 	@test -z "$(UV)" || ! test -x $(BIN)/uv || { $(BY_UV) && touch $(READY); } \
 		|| echo 'uv could not install the packages; going on with plain pip'
 	@test -f $(READY) || { $(BY_PIP) && touch $(READY); }
+# A downloaded archive has no git; DVC must be told so.
+	@test -e .git || dvc config --local core.no_scm true
 
 # Pin anew after a change of the dependencies in pyproject.toml.
 lock: ## pin versions again after a change in pyproject.toml

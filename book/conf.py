@@ -59,7 +59,7 @@ html_theme_options = {
     "navbar_persistent": [],
     "use_download_button": False,
     "use_fullscreen_button": False,
-    "footer_content_items": [],
+    "footer_content_items": ["versions.html"],
     "search_bar_text": "Search the book",
 }
 

@@ -11,7 +11,7 @@ from tomlab.paths import PACKAGE
 
 # From the top down. A module imports from its own level or from one below it, never upwards.
 LEVELS = (
-    ("forms", "fresh", "questionnaire"),
+    ("forms", "fresh", "questionnaire", "inspect"),
     ("benchmarks",),
     ("judging", "pipeline"),
     ("reporting",),

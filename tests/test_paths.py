@@ -33,7 +33,8 @@ def test_path_at_which_there_is_nothing_is_an_input_error(tmp_path, name):
 def seen_from(folder, **environment):
     """What the package takes for root and store, and where a path out of the repository leads."""
     code = "from tomlab import paths as p\n"
-    code += "print(p.ROOT, p.RESPONSE_STORE, p.from_root('../mine').resolve(), sep='\\n')"
+    code += "released = p.from_root('released/mine')\n"
+    code += "print(p.ROOT, p.RESPONSE_STORE, p.from_root('../mine').resolve(), released, sep='\\n')"
     inherited = {name: value for name, value in os.environ.items() if name != "TOMLAB_ROOT"}
     options = {"cwd": folder, "env": inherited | environment, "text": True}
     printed = subprocess.check_output([sys.executable, "-c", code], **options)
@@ -46,6 +47,7 @@ def test_in_the_copy_of_an_experiment_answers_go_to_the_workspace(tmp_path):
     (copy / ".dvc").mkdir(parents=True)
     (copy / "notebooks").mkdir()
     outside = [tmp_path / ".responses" / "store.sqlite", tmp_path.parent / "mine"]
+    outside.append(tmp_path / "released" / "mine")
     for folder in (copy, copy / "notebooks"):
         assert seen_from(folder) == [copy, *outside]
     assert seen_from(tmp_path / ".dvc", TOMLAB_ROOT=str(copy)) == [copy, *outside]

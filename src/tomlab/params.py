@@ -90,6 +90,8 @@ def _holds_answers(text: str) -> bool:
 # Names of models and benchmarks become part of shell commands, file names and DVC's stage names.
 _NAME = "at most 100 letters, digits, - and _ alone: a name is part of commands and file names"
 _THERE = "a file or folder that is there, as seen from the repository's root"
+# As a source: what `make released` fetched.
+RELEASED = "released"
 _KEPT = "a folder that is there, its files of answers at <benchmark>/<model>.parquet in it"
 _ONCE = "at least one name, none of them twice"
 # The default folder for kept answers. It does not exist until the first answers are kept.
@@ -103,6 +105,9 @@ _is_distinct = fits(lambda names: 0 < len(names) == len(set(map(str, names))), _
 Distinct = Annotated[list[_Item], _is_distinct]
 GivenPath = Annotated[str, fits(lambda path: path and there(path), _THERE)]
 OptionalPath = Annotated[str, fits(lambda path: not path or there(path), f'"" or {_THERE}')]
+_is_source = fits(
+    lambda path: path == RELEASED or bool(path and there(path)), f"{_THERE}, or {RELEASED}"
+)
 Answers = Annotated[str, fits(_holds_answers, _KEPT)]
 # Upper limits. A larger number is probably a typing error; it would run for days or fill memory.
 # Things to write, draw, ask about or read. A notebook can hold about this many answers
@@ -170,7 +175,7 @@ class Source(Section):
     All but `source` may be left out unless a notebook takes them, see `pipeline.settings`.
     """
 
-    source: GivenPath
+    source: Annotated[str, _is_source]
     judgments: GivenPath | None = None
     writer: ModelName | None = None
     reader: ModelName | None = None

@@ -5,6 +5,7 @@ import re
 import sys
 from contextlib import suppress
 from functools import cache
+from hashlib import file_digest, sha256
 from pathlib import Path
 
 from tomlab.errors import InputError
@@ -23,17 +24,21 @@ DATA = ROOT / "data"
 PUBLISHED = DATA / "published"
 RESULTS = ROOT / "results"
 DOCS = ROOT / "docs"
+# What `make released` fetches. Git ignores it, so the copies in which DVC runs experiments lack it.
+RELEASED = WORKSPACE / "released"
 # Responses cost money. So the store lies outside the outputs of stages, which DVC deletes before a
 # stage runs, and outside the copies in which DVC runs experiments.
 RESPONSE_STORE = WORKSPACE / ".responses" / "store.sqlite"
 
 
 def from_root(path: Path | str) -> Path:
-    """A user's path as seen from the root. A path with `..` is seen from the workspace instead, so
-    that it leads to the same place in each copy that DVC makes of the repository.
+    """A user's path as seen from the root. A path with `..`, or one in `released/`, is seen from
+    the workspace instead, so that it leads to the same place in each copy that DVC makes of the
+    repository.
     """
     path = Path(path)
-    return (WORKSPACE if ".." in path.parts else ROOT) / path.expanduser()
+    in_workspace = ".." in path.parts or path.parts[:1] == (RELEASED.name,)
+    return (WORKSPACE if in_workspace else ROOT) / path.expanduser()
 
 
 def there(text: Path | str) -> Path | None:
@@ -49,6 +54,20 @@ def user_path(path: Path | str) -> Path:
     if (found := there(path)) is None:
         raise InputError(f"{str(path)[:300]}: no such file or folder, as seen from {ROOT}")
     return found
+
+
+def hash_of(path: Path) -> str:
+    """The SHA-256 of a file, or of the names and contents of all that is in a folder. Errors:
+    `InputError` if something cannot be read.
+    """
+    try:
+        if path.is_file():
+            with path.open("rb") as file:
+                return file_digest(file, "sha256").hexdigest()
+        hashes = [(inner.name, hash_of(inner)) for inner in sorted(path.iterdir())]
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    return sha256(repr(hashes).encode()).hexdigest()
 
 
 def writable(path: Path | str) -> Path:

@@ -121,6 +121,21 @@ def test_a_copy_of_the_book_holds_all_that_its_pages_link_to(book, tmp_path):
     assert '<a href="../files/results/judges/bigtom/by_kind.png">PNG</a>' in text
 
 
+def test_each_page_loads_the_versions_at_its_foot(book):
+    script = (book / "_static/versions.js").read_text(encoding="utf-8")
+    assert "without a git commit" in script
+    for name, path in (("bigtom", ""), ("3_evaluation/bigtom-smol", "../")):
+        page = (book / f"{name}.html").read_text(encoding="utf-8")
+        _, _, foot = page.partition('<p class="versions"></p>')
+        assert f'<script src="{path}_static/versions.js' in foot
+
+
+def test_in_git_no_table_or_picture_has_a_copy_in_plain_text(book):
+    path = book.parents[1] / "docs/notebooks/3_evaluation/bigtom-smol.ipynb"
+    outputs = nbformat.read(path, as_version=4).cells[1].outputs
+    assert [[*output.data] for output in outputs] == [["image/png"], *[["text/html"]] * 3]
+
+
 def test_a_chapter_shows_figure_table_and_folded_code(book):
     text = (book / "3_evaluation/bigtom-smol.html").read_text(encoding="utf-8")
     assert 'alt="Accuracy of two models."' in text

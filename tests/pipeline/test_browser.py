@@ -11,7 +11,7 @@ import pytest
 
 from tomlab.benchmarks import bigtom
 from tomlab.errors import InputError
-from tomlab.pipeline import browser
+from tomlab.pipeline import browser, versions
 from tomlab.pipeline.browser import data
 from tomlab.records.published import Wording
 
@@ -149,6 +149,9 @@ def folder(tmp_path_factory):
     for name, score in {"extraction": EXTRACTED, "labelling": LABELLED}.items():
         content = of_omnitom({"question_type": name}, score)
         browser.write_page(target / name, "omnitom", {"omnitom": "OmniToM"}, content)
+    for above in (target.parent, target):
+        (above / "_static").mkdir()
+        versions.write(above / "_static" / "versions.js")
     return target
 
 

@@ -12,6 +12,7 @@ from tomlab.paths import ROOT
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = PYPROJECT["project"]
+EXTRAS = PROJECT["optional-dependencies"]
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
 CONDA = (ROOT / "environment.yml").read_text(encoding="utf-8")
 # Installed by hand after the others, as the comment of environment.yml says.
@@ -44,8 +45,11 @@ def locked(machine: dict[str, str]) -> dict[str, list[str]]:
 
 
 def direct() -> set[str]:
-    """The packages that pyproject.toml asks for, to run and to develop."""
-    groups = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    """The packages that pyproject.toml asks for, to run and to develop. Inspect has an environment
+    of its own.
+    """
+    extras = [packages for name, packages in EXTRAS.items() if name != "inspect"]
+    groups = [PROJECT["dependencies"], *extras]
     asked = chain(*groups, PYPROJECT["dependency-groups"]["weights"])
     return {canonicalize_name(Requirement(entry).name) for entry in asked} - {PROJECT["name"]}
 
@@ -89,5 +93,5 @@ def test_conda_users_get_the_locked_versions_of_every_direct_dependency_and_noth
 
 def test_what_pip_can_install_never_asks_for_the_engines():
     """Nobody who runs `pip install` with any extra may have to build llama-cpp-python."""
-    groups = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    groups = [PROJECT["dependencies"], *EXTRAS.values()]
     assert WITHOUT_ENGINES not in {Requirement(entry).name for entry in chain(*groups)}

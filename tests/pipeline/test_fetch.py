@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from dvc.exceptions import DvcException
 
 from tomlab.errors import InputError
-from tomlab.pipeline import fetch
+from tomlab.pipeline import fetch, keep
 
 STORE = "['remote \"store\"']\n    url = ../.dvcstore\n    verify = true\n"
 FILES = {"bigtom/bigtom.csv": b"story\n", "fantom/fantom.json": b"[]\n"}
@@ -53,7 +54,11 @@ def command(root: Path) -> subprocess.CompletedProcess:
 
 
 def objects(root: Path) -> list[Path]:
-    return sorted(path for path in (root / ".dvcstore").rglob("*") if path.is_file())
+    return files(root / ".dvcstore")
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def test_data_is_fetched_and_fetched_again(root):
@@ -92,3 +97,59 @@ def test_command_says_what_is_wrong(root):
     assert process.returncode == 1
     assert "git checkout -- .dvcstore" in process.stderr
     assert "Traceback" not in process.stderr
+
+
+# What `make keep` removes
+
+
+def test_files_that_the_data_no_longer_names_are_removed_from_the_store(root):
+    needed = objects(root)
+    put(root, b"an earlier story\n")
+    put(root, b"[]", ".dir")
+    assert keep.remove_superseded(root, dry=True) == 2
+    assert len(objects(root)) == len(needed) + 2
+    assert keep.remove_superseded(root) == 2
+    assert objects(root) == needed
+    fetch.fetch(root)
+
+
+def another_folder(root: Path) -> Path:
+    """The default remote is a folder that others use too."""
+    shared = shutil.copytree(root / ".dvcstore", root.parent / "shared")
+    config = root / ".dvc" / "config"
+    config.write_text(config.read_text().replace("../.dvcstore", str(shared)))
+    return shared
+
+
+def a_link(root: Path) -> Path:
+    """The store is a link to a folder that others use too."""
+    shared = (root / ".dvcstore").rename(root.parent / "shared")
+    (root / ".dvcstore").symlink_to(shared)
+    return shared
+
+
+def local_setting(root: Path) -> Path:
+    """As `another_folder`, in the settings that git does not hold."""
+    shared = shutil.copytree(root / ".dvcstore", root.parent / "shared")
+    config = f"[core]\n    remote = shared\n['remote \"shared\"']\n    url = {shared}\n"
+    (root / ".dvc" / "config.local").write_text(config)
+    return shared
+
+
+@pytest.mark.parametrize("remote", [another_folder, a_link, local_setting])
+def test_nothing_is_removed_from_a_remote_that_is_not_the_repositorys_store(root, remote):
+    put(root, b"an earlier story\n")
+    shared = remote(root)
+    before = {folder: files(folder) for folder in (shared, root / ".dvcstore")}
+    assert keep.remove_superseded(root) == 0
+    assert {folder: files(folder) for folder in before} == before
+    assert len(before[shared]) == len(FILES) + 2
+
+
+def test_nothing_is_removed_if_the_list_of_files_is_gone(root):
+    for listing in (root / ".dvcstore").rglob("*.dir"):
+        listing.unlink()
+    before = objects(root)
+    with pytest.raises(DvcException):
+        keep.remove_superseded(root)
+    assert objects(root) == before

@@ -30,7 +30,8 @@ TICKED = re.compile(r"`([^`\n]+)`")
 
 def texts() -> dict[str, str]:
     """The pages' texts, and the comments of files that people edit, by path."""
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    pages = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / ".github").glob("*.md"))]
+    pages += sorted((ROOT / "docs").rglob("*.md"))
     pages = [path for path in pages if "doors" not in path.parts]
     found = {path: path.read_text(encoding="utf-8") for path in pages}
     for path in sorted((ROOT / "notebooks").rglob("*.ipynb")):

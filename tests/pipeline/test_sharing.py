@@ -9,6 +9,7 @@ import pytest
 
 from laboratory import environment
 from tomlab.paths import ROOT
+from tomlab.pipeline.keep import remove_superseded
 
 SHELL = re.compile(r"^```sh\n(.*?)```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"^`(data/[\w./]+)`\n\n```\w+\n(.*?)```$", re.MULTILINE | re.DOTALL)
@@ -85,13 +86,22 @@ def test_conflict_in_data_is_told_in_one_line_and_both_versions_can_be_kept(hub)
     for root in (mine, theirs):
         data(root)
         (root / "data" / f"{root.name}.csv").write_text("new\n")
+    # Mine still needs the earlier version of this file, which they take out of the store.
+    (theirs / "data" / "ours.csv").unlink()
+    (theirs / "data" / "ours.csv").write_text("theirs\n")
     done(theirs, WITH_GIT)
+    shutil.rmtree(mine / ".dvc" / "cache")
     done(mine, WITH_GIT.replace("&& git push", ""))
     assert run(mine, "git pull -q --no-rebase").returncode
     for target in ("data", "figures"):
         [message] = [line for line in run(mine, f"make {target}").stderr.splitlines() if line][:-1]
         assert message.startswith("data.dvc: ")
         assert "git checkout --ours data.dvc" in message
-    assert run(mine, "make keep").stderr
+    assert "git checkout --ours data.dvc" in run(mine, "make keep").stderr
     done(mine, BOTH)
-    assert {*data(mine)} == {"data/ours.csv", "data/mine.csv", "data/theirs.csv"}
+    both = data(mine)
+    assert {*both} == {"data/ours.csv", "data/mine.csv", "data/theirs.csv"}
+    assert both["data/ours.csv"] == "theirs\n"
+    stored = [path for path in (mine / ".dvcstore").rglob("*") if path.is_file()]
+    assert len(stored) == len({*both.values()}) + 1  # and the list of files
+    assert remove_superseded(mine, dry=True) == 0

@@ -11,13 +11,14 @@ from tomlab.paths import ROOT
 from tomlab.records import deviations
 
 LISTED = deviations.read()
-BENCHMARKS = {path.parent.name for path in (ROOT / "src/tomlab/benchmarks").glob("*/__init__.py")}
+# A benchmark that somebody adds need not deviate from anything.
+OURS = {"bigtom", "fantom", "omnitom", "simpletom"}
 ROW = LISTED[0].model_dump()
 
 
 def test_each_benchmark_has_deviations_under_a_letter_of_its_own():
     letters = {deviation.benchmark: deviation.id[:3] for deviation in LISTED}
-    assert set(letters) == {deviations.ALL, *BENCHMARKS}
+    assert set(letters) == {deviations.ALL, *OURS}
     assert len(set(letters.values())) == len(letters)
     assert all(deviation.id[:3] == letters[deviation.benchmark] for deviation in LISTED)
 

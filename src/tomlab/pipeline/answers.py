@@ -37,8 +37,17 @@ from tomlab.models import answers, embedded, specs
 from tomlab.models.ask import ask
 from tomlab.models.providers import provider
 from tomlab.models.store import Store, reply_of, request_key
-from tomlab.paths import DOCS, RESPONSE_STORE, ROOT, from_root, result, user_path, writable
-from tomlab.pipeline.settings import FRESH, hash_of
+from tomlab.paths import (
+    DOCS,
+    RESPONSE_STORE,
+    ROOT,
+    from_root,
+    hash_of,
+    result,
+    user_path,
+    writable,
+)
+from tomlab.pipeline.settings import FRESH
 from tomlab.records import tidy
 from tomlab.reporting import markup
 from tomlab.scoring import embeddings

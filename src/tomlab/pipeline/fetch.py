@@ -31,8 +31,7 @@ def fetch(root: Path = ROOT) -> None:
     alone.
     """
     pin = root / "data.dvc"
-    if pin.is_file() and b"\n=======\n" in pin.read_bytes():
-        raise InputError(CONFLICT)
+    check_no_conflict(pin)
     try:
         with Repo(root) as repo:
             repo.fetch([str(pin)])
@@ -40,6 +39,12 @@ def fetch(root: Path = ROOT) -> None:
             repo.checkout([str(pin)])
     except Exception as error:  # noqa: BLE001 - each kind of remote has errors of its own
         raise InputError(f"data.dvc: {error}{HELP}") from None
+
+
+def check_no_conflict(pin: Path) -> None:
+    """Errors: `InputError` if git has written the marks of a conflict into `data.dvc`."""
+    if pin.is_file() and b"\n=======\n" in pin.read_bytes():
+        raise InputError(CONFLICT)
 
 
 def check_listing(repo: Repo, folder: Path) -> None:

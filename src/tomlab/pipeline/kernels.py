@@ -10,6 +10,7 @@ stage starts. Only Linux does this, as libraries of macOS do not survive a fork.
 """
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -31,11 +32,14 @@ from jupyter_client.provisioning import LocalProvisioner
 ADDRESS = "TOMLAB_KERNELS"  # the variable that names the socket of the waiting process
 LIBRARIES = (
     "ipykernel.kernelapp",
+    "jinja2",
+    "matplotlib.backends.backend_pdf",
     "matplotlib_inline.backend_inline",
     "openai",
     "pandas",
     "pandera.pandas",
     "pyarrow.parquet",
+    "ruamel.yaml",
     "scipy.stats",
     "seaborn",
     "sklearn.feature_extraction.text",
@@ -81,6 +85,8 @@ def wait(address: str, parent: int) -> None:
         os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
         for library in LIBRARIES:
             import_module(library)
+        # Garbage collection in the kernels then leaves the libraries alone.
+        gc.freeze()
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for these children
         while parent not in wait_for([listener, parent]):
             connection = Connection(listener.accept()[0].detach())
@@ -110,7 +116,8 @@ def run_kernel(connection: Connection) -> None:
     threading.Thread(target=end_with_client, daemon=True).start()
     sys.argv = arguments
     import_module("ipykernel.kernelapp").launch_new_instance()
-    sys.exit()
+    # As children of `multiprocessing` end. Freeing all memory first would take a second.
+    os._exit(0)
 
 
 class ForkedKernel(LocalProvisioner):

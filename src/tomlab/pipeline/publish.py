@@ -1,4 +1,5 @@
-"""The last stage: writes the book to `results/book`, and to `docs/` the few results kept in git.
+"""The last stage: writes the book to `results/book`, what the results hold to
+`results/ro-crate-metadata.json`, and to `docs/` the few results kept in git.
 
     python -m tomlab.pipeline.publish
 
@@ -20,11 +21,12 @@ from pathlib import Path
 import nbformat
 from jinja2 import Environment, FileSystemLoader
 from nbformat import NotebookNode, v4
+from rocrate.rocrate import ROCrate
 
 from tomlab import params
 from tomlab.errors import InputError
 from tomlab.paths import DOCS, RESULTS, ROOT, writable
-from tomlab.pipeline import book, browser, run_notebook
+from tomlab.pipeline import book, browser, run_notebook, versions
 from tomlab.pipeline.settings import EVALUATION, FRESH, STAGES
 from tomlab.reporting import tables
 
@@ -37,6 +39,20 @@ BOOK = RESULTS / "book"
 FOLDERS = ("cards", "knowing", "likelihood", "real_models")
 FIGURE_FOLDERS = [RESULTS / "figures" / folder for folder in FOLDERS]
 NOT_IN_GIT = ("results", "data", ".responses")
+CONTENTS = {
+    "baselines": "Answers, scores and metrics of the baselines, and what shallow readers choose",
+    "book": "The pages that show the run; index.html is the front page",
+    "figures": "Figures (PNG, PDF), each with its caption and the numbers drawn (CSV)",
+    "items": "The questions, each with its right answer and who wrote it",
+    "judges": "How often each judge is right",
+    "metrics": "The metrics of each model, with 95 % intervals",
+    "notebooks": "The executed notebooks of the stages",
+    "raw": "What the items were made from",
+    "responses": "What each model was asked and answered",
+    "scores": "The verdict on each answer",
+    "settings": "The values of params.yaml that each stage read",
+    "tables": "Tables (CSV, HTML, LaTeX)",
+}
 SHOWN = re.compile(r"figures/(\w+/[\w-]+\.png)")  # a figure that a document shows
 
 
@@ -147,7 +163,17 @@ def commit(copies: dict[str, list[str]], benchmarks: list[str]) -> None:
     files = {target for target in _targets(chapters) if _is_in_git(target)}
     for source, name, notebook in chapters:
         _relink(notebook, source, f"docs/notebooks/{name}", pages, files)
+        _drop_plain_copies(notebook)
         nbformat.write(notebook, writable(DOCS / "notebooks" / name))
+
+
+def _drop_plain_copies(notebook: NotebookNode) -> None:
+    """Drop the plain text of tables and pictures: viewers show the table or the picture."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if len(data) > 1:
+                data.pop("text/plain", None)
 
 
 def _from_root(path: Path) -> str:
@@ -281,6 +307,20 @@ def _write_overviews(
         (folder / f"{benchmark}.md").write_text(text, encoding="utf-8")
 
 
+def describe(results: Path) -> None:
+    """Write `ro-crate-metadata.json`, which tells archives what each folder of `results` holds:
+    https://w3id.org/ro/crate
+    """
+    crate = ROCrate()
+    crate.name = "A run of tomlab"
+    crate.description = "Theory-of-mind benchmarks of language models: items, answers, scores, book"
+    crate.license = "Our items: MIT. Released items and answers: as their authors and vendors say."
+    for name, contents in CONTENTS.items():
+        if (results / name).is_dir():
+            crate.add_directory(dest_path=name, properties={"name": name, "description": contents})
+    crate.metadata.write(results)
+
+
 def _page(name: str) -> str:
     return Path(name).with_suffix("").as_posix()
 
@@ -341,6 +381,8 @@ def main() -> int:
         copies = pages | executed(benchmarks, run["models"])
         commit(copies, benchmarks)
         book.build(gather(copies, benchmarks), BOOK)
+        versions.write()
+        describe(RESULTS)
     except (InputError, FileNotFoundError) as error:
         print(f"\npublish: {error}\n", file=sys.stderr)
         return 1

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from hashlib import file_digest, sha256
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,7 +23,8 @@ from tomlab.asking.protocol import strange_methods
 from tomlab.errors import InputError, refuse
 from tomlab.models import specs
 from tomlab.models.remote import api_key
-from tomlab.paths import PACKAGE, PARAMS, RESULTS, ROOT, from_root, there, writable
+from tomlab.paths import PACKAGE, PARAMS, RESULTS, ROOT, from_root, hash_of, there, writable
+from tomlab.pipeline import released
 from tomlab.pipeline.run_notebook import declared
 from tomlab.records.tidy import NO_STORY, REVERSED
 
@@ -92,6 +92,9 @@ def _run_problems(content: Mapping[str, Any]) -> list[str]:
     if problems:
         return problems
     run = content["run"]
+    for benchmark, source in run["benchmarks"].items():
+        with noting(problems):
+            released.source_of(benchmark, source["source"])
     for name, file in run.get("prompts", {}).items():
         with noting(problems):
             params.checked(partial(prompts.load, name), {name: file}, "run.prompts")
@@ -173,6 +176,7 @@ def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         for stage, sections in STAGES.items():
             notebook = f"notebooks/{stage}/{benchmark}.ipynb"
             values = {**run, **run["seeds"], **source}
+            values["source"] = released.source_of(benchmark, source["source"])
             values["models"] = params.with_baselines(run["models"])
             values["baselines"] = [*params.BASELINES]
             for section in sections:
@@ -266,20 +270,6 @@ def _texts(value: Any) -> list[str]:
     for inner in value:
         texts += _texts(inner)
     return texts
-
-
-def hash_of(path: Path) -> str:
-    """The SHA-256 of a file, or of the names and contents of all that is in a folder. Errors:
-    `InputError` if something cannot be read.
-    """
-    try:
-        if path.is_file():
-            with path.open("rb") as file:
-                return file_digest(file, "sha256").hexdigest()
-        hashes = [(inner.name, hash_of(inner)) for inner in sorted(path.iterdir())]
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    return sha256(repr(hashes).encode()).hexdigest()
 
 
 def unready(content: Mapping[str, Any], read: Mapping[str, Any]) -> Iterator[str]:
