@@ -1,5 +1,7 @@
 """What the cells of FANToM's figures notebook draw, by their data; and the limits that F1 sets."""
 
+from functools import cache
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -36,6 +38,7 @@ DRAWN = [
     "cell-18",
     "cell-09-figure",
 ]
+BESIDE = ["cell-stopped", "beside-a", "beside", "beside-table"]
 GATED = ["model", "method", "questions", "metric", "gate", "value", "ci_low", "ci_high"]
 FAILS = ["smollm2-135m", "short", "choices", "same_answer", "fails", 0.1, 0.05, 0.2]
 
@@ -43,6 +46,7 @@ FAILS = ["smollm2-135m", "short", "choices", "same_answer", "fails", 0.1, 0.05, 
 ITEMS = fantom.compose(random_sets(1))
 
 
+@cache
 def scores_of(*models: str) -> pd.DataFrame:
     """The scores of a run of models that answer at random."""
     tables = []
@@ -52,6 +56,7 @@ def scores_of(*models: str) -> pd.DataFrame:
     return fantom.score(ITEMS, pd.concat(tables))
 
 
+@cache
 def metrics_of(*models: str) -> pd.DataFrame:
     """The metrics of a run of models that answer at random."""
     return fantom.metrics(scores_of(*models))
@@ -62,32 +67,46 @@ def shallow():
     return readers.reader(fantom, ITEMS, "short")[1]
 
 
-@pytest.fixture
-def drawn(monkeypatch, tmp_path, shallow):
-    """Draw the figures of a run's metrics, and write its tables into `tmp_path`; returns the rows
+def draw_cells(folder, metrics, shallow, *gated, source="authored", scores=None, drawn=DRAWN):
+    """Draw the figures of a run's metrics, and write its tables into the folder; returns the rows
     of each figure by its name. gated: rows of the gate's table; source: of the items; scores: of
-    which the metrics are, by default those of all questions.
+    which the metrics are, by default those of all questions; drawn: the ids of the cells.
     """
-
-    def run(metrics, *gated, source="authored", scores=None):
-        tables = {}
-        monkeypatch.setattr(draw, "save", lambda grid, name, *_: tables.update({name: _[-1]}))
-        monkeypatch.setattr(paths, "RESULTS", tmp_path)
-        names = {"metrics": metrics, "models": list(metrics["model"].unique()), "shallow": shallow}
-        names |= {
-            "items": ITEMS.assign(source=source),
-            "gated": pd.DataFrame(list(gated), columns=GATED),
-        }
-        names["scores"] = scores_of(*names["models"]) if scores is None else scores
-        names["own_people"] = metrics.iloc[:0]  # nobody has answered
-        names["display"] = lambda table: None
-        imports = CELLS["cell-02"].partition("\nmetrics =")[0]
-        for code in (imports, *[CELLS[cell] for cell in ("rows", "published", *DRAWN)]):
+    tables = {}
+    models = list(metrics["model"].unique())
+    names = {"metrics": metrics, "models": models, "shallow": shallow}
+    names["items"] = ITEMS.assign(source=source)
+    names["gated"] = pd.DataFrame(list(gated), columns=GATED)
+    names["scores"] = scores_of(*models) if scores is None else scores
+    names["own_people"] = metrics.iloc[:0]  # nobody has answered
+    names["display"] = lambda table: None
+    imports = CELLS["cell-02"].partition("\nmetrics =")[0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(draw, "save", lambda grid, name, *_: tables.update({name: _[-1]}))
+        patch.setattr(paths, "RESULTS", folder)
+        for code in (imports, *[CELLS[cell] for cell in ("rows", "published", *drawn)]):
             exec(code, names)  # noqa: S102
-        plt.close("all")
-        return tables
+    plt.close("all")
+    return tables
 
-    return run
+
+def beside_in(folder) -> pd.DataFrame:
+    """The table of this run beside the paper that was written into the folder."""
+    return pd.read_csv(folder / "tables/fantom/beside.csv", dtype=str).set_index("Score")
+
+
+@pytest.fixture(scope="module")
+def of_model(shallow, tmp_path_factory):
+    """The rows of each figure of a run of one model."""
+    return draw_cells(tmp_path_factory.mktemp("model"), metrics_of("smollm2-135m"), shallow)
+
+
+@pytest.fixture(scope="module")
+def with_random(shallow, tmp_path_factory):
+    """The rows of each figure of a run of a model and a baseline, and the table beside the paper."""
+    folder = tmp_path_factory.mktemp("random")
+    tables = draw_cells(folder, metrics_of("smollm2-135m", "random"), shallow)
+    return tables, beside_in(folder)
 
 
 def table9(kind: str) -> pd.DataFrame:
@@ -99,9 +118,9 @@ def table9(kind: str) -> pd.DataFrame:
     return rows["value"] / 100
 
 
-def test_papers_models_and_this_runs_are_drawn_in_shares(drawn):
+def test_papers_models_and_this_runs_are_drawn_in_shares(with_random):
     metrics = metrics_of("smollm2-135m", "random")
-    tables = drawn(metrics)
+    tables, _ = with_random
     figure2 = tables["fantom/figure2"]
     human = figure2.query("model == 'Human' and column == 'belief_choice'")
     assert human[["source", "value", "n"]].values.tolist() == [[PAPER, 0.938, 32]]
@@ -113,25 +132,24 @@ def test_papers_models_and_this_runs_are_drawn_in_shares(drawn):
     assert set(of_run["mark"]) == {""}
 
 
-def test_errors_show_what_is_printed_of_the_paper_and_everything_of_this_run(drawn):
-    tables = drawn(metrics_of("smollm2-135m"))
-    lists = tables["fantom/figure4"].query("source == @PAPER")
+def test_errors_show_what_is_printed_of_the_paper_and_everything_of_this_run(of_model):
+    lists = of_model["fantom/figure4"].query("source == @PAPER")
     assert set(lists["part"]) == {"right"}
     assert sorted(lists["value"]) == pytest.approx(sorted(table9("list")))
-    yes_no = tables["fantom/figure5"].query("source == @PAPER")
+    yes_no = of_model["fantom/figure5"].query("source == @PAPER")
     least, greatest = share_right(table9("yn"))
     totals = yes_no.groupby(["row", "family"])["value"].sum()
     assert len(totals) == 28
     assert sorted(totals) == pytest.approx(sorted(greatest))
     assert sorted(yes_no.query("part == 'right'")["value"]) == pytest.approx(sorted(least))
     for figure in ("fantom/figure4", "fantom/figure5"):
-        of_run = tables[figure].query("source == @RUN")
+        of_run = of_model[figure].query("source == @RUN")
         assert of_run["family"].nunique() == 2
         assert np.allclose(of_run.groupby(["row", "family"])["value"].sum(), 1)
 
 
-def test_a_method_that_does_not_pass_the_gate_is_marked_and_no_other(drawn):
-    tables = drawn(metrics_of("smollm2-135m"), FAILS)
+def test_a_method_that_does_not_pass_the_gate_is_marked_and_no_other(shallow, tmp_path):
+    tables = draw_cells(tmp_path, metrics_of("smollm2-135m"), shallow, FAILS)
     of_run = tables["fantom/figure2"].query("source == @RUN")
     assert set(of_run.query("method == 'short'")["mark"]) == {"§"}
     of_run = tables["fantom/figure4"].query("source == @RUN")
@@ -139,10 +157,9 @@ def test_a_method_that_does_not_pass_the_gate_is_marked_and_no_other(drawn):
     assert rows == {"SmolLM2-135M, short §", "SmolLM2-135M + chain of thought, full"}
 
 
-def test_a_run_stands_beside_the_paper_and_says_that_it_cannot_be_compared(drawn, tmp_path):
+def test_a_run_stands_beside_the_paper_and_says_that_it_cannot_be_compared(with_random):
     metrics = metrics_of("smollm2-135m", "random")
-    drawn(metrics)
-    beside = pd.read_csv(tmp_path / "tables/fantom/beside.csv", dtype=str).set_index("Score")
+    _, beside = with_random
     assert len(beside) == 12
     row = beside.loc["BeliefQ [Choice]"]
     assert row["Paper's best"] == ".73 GPT-4 0613 (June)"
@@ -157,14 +174,14 @@ def test_a_run_stands_beside_the_paper_and_says_that_it_cannot_be_compared(drawn
     assert float(difference) == pytest.approx(value - 0.733, abs=0.006)
 
 
-def test_baselines_and_reader_answer_the_questions_of_the_row(drawn, tmp_path, shallow):
+def test_baselines_and_reader_answer_the_questions_of_the_row(tmp_path, shallow):
     scores = scores_of("smollm2-135m", "random")
     choices = ITEMS.query("question_type == 'belief_choice' and scenario == 'inaccessible'")
     asked = choices["item_id"].iloc[:3]
     is_left_out = scores["item_id"].isin(choices["item_id"].iloc[3:])
     scores = scores[scores["model"].ne("smollm2-135m") | ~is_left_out]
-    drawn(fantom.metrics(scores), scores=scores)
-    beside = pd.read_csv(tmp_path / "tables/fantom/beside.csv", dtype=str).set_index("Score")
+    draw_cells(tmp_path, fantom.metrics(scores), shallow, scores=scores, drawn=BESIDE)
+    beside = beside_in(tmp_path)
     row = beside.loc["BeliefQ [Choice]"]
     assert row["n"] == "3"
     right = shallow[shallow["item_id"].isin(asked)]["score"].mean()
@@ -175,9 +192,10 @@ def test_baselines_and_reader_answer_the_questions_of_the_row(drawn, tmp_path, s
     assert row["Random"].partition(" ")[0] == numbers.number(by_guess.mean())
 
 
-def test_numbers_on_released_items_can_be_compared_unless_an_encoder_decides(drawn, tmp_path):
-    drawn(metrics_of("smollm2-135m"), source="released:fantom_v1")
-    beside = pd.read_csv(tmp_path / "tables/fantom/beside.csv", dtype=str).set_index("Score")
+def test_numbers_on_released_items_can_be_compared_unless_an_encoder_decides(tmp_path, shallow):
+    metrics = metrics_of("smollm2-135m")
+    draw_cells(tmp_path, metrics, shallow, source="released:fantom_v1", drawn=BESIDE)
+    beside = beside_in(tmp_path)
     comparable = beside["Comparable?"]
     assert comparable["All"].startswith("yes")
     assert comparable["BeliefQ [Choice]"].startswith("yes")
@@ -185,8 +203,8 @@ def test_numbers_on_released_items_can_be_compared_unless_an_encoder_decides(dra
     assert set(comparable[comparable.str.contains("FAN-1")].index) == set(by_encoder)
 
 
-def test_newer_models_stand_below_the_best_of_table_9(drawn):
-    figure = drawn(metrics_of("smollm2-135m"))["fantom/newer_models"]
+def test_newer_models_stand_below_the_best_of_table_9(of_model):
+    figure = of_model["fantom/newer_models"]
     sets = figure.query("column == 'all_star'")
     missed = sets.query("scenario == 'inaccessible'").set_index("row")["value"]
     assert len(missed) == 18
