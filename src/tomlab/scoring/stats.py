@@ -6,7 +6,7 @@ random numbers and do not depend on the order of rows, so they are the same when
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -108,40 +108,41 @@ def balanced_interval(
     if rows["kind"].nunique() < len(weights):
         return Interval(np.nan, np.nan, np.nan, PAIRED, n, rows["group"].nunique())
     rows["value"] = rows["value"].astype(float)
+    factors = list(weights.values())
     if bounds == SHARE:
-        interval, _ = _balanced_share(rows, weights, n, confidence)
-        return interval
-    gains = rows.assign(value=rows["value"].clip(lower=0))
-    losses = rows.assign(value=(-rows["value"]).clip(lower=0))
-    gain, gain_by_group = _balanced_share(gains, weights, n, confidence)
-    loss, loss_by_group = _balanced_share(losses, weights, n, confidence)
-    return linear_interval(
-        [gain_by_group, loss_by_group],
-        (1, -1),
-        n=n,
-        intervals=[gain, loss],
-        confidence=confidence,
-    )
+        return _balanced_share(_sums_by_kind(rows, weights), factors, n, confidence)
+    gains = _sums_by_kind(rows.assign(value=rows["value"].clip(lower=0)), weights)
+    losses = _sums_by_kind(rows.assign(value=(-rows["value"]).clip(lower=0)), weights)
+    intervals = [_balanced_share(sums, factors, n, confidence) for sums in (gains, losses)]
+    shares = [_weighted_sums(sums, factors) for sums in (gains, losses)]
+    return linear_interval(shares, (1, -1), n=n, intervals=intervals, confidence=confidence)
+
+
+def _sums_by_kind(rows: pd.DataFrame, kinds: Iterable[str]) -> list[pd.DataFrame]:
+    """The `group_sums` of each kind of rows."""
+    by_kind = []
+    for kind in kinds:
+        answers = rows[rows["kind"] == kind]
+        by_kind.append(group_sums(answers["value"], answers["group"]))
+    return by_kind
 
 
 def _balanced_share(
-    rows: pd.DataFrame, weights: Mapping[str, float], n: int, confidence: float
-) -> tuple[Interval, pd.DataFrame]:
-    """The interval of `balanced_interval` for shares, and the weighted share as a row for each
-    group: `sum` and `count`, scaled so that all counts together are 1.
+    by_kind: Sequence[pd.DataFrame], weights: Sequence[float], n: int, confidence: float
+) -> Interval:
+    """The interval of `balanced_interval` for shares. by_kind: the `group_sums` of each kind."""
+    interval = linear_interval(by_kind, weights, n=n, confidence=confidence)
+    trials = fewest_trials([sums["count"] for sums in by_kind], weights)
+    return _narrower(interval, trials, confidence)
+
+
+def _weighted_sums(by_kind: Sequence[pd.DataFrame], weights: Sequence[float]) -> pd.DataFrame:
+    """The weighted share of all kinds as a row for each group: `sum` and `count`, scaled so that
+    all counts together are 1.
     """
-    shares = []
-    parts = []
-    for kind, weight in weights.items():
-        answers = rows[rows["kind"] == kind]
-        share = group_sums(answers["value"], answers["group"])
-        shares.append(share)
-        parts.append(share * (weight / share["count"].sum()))
-    factors = list(weights.values())
-    interval = linear_interval(shares, factors, n=n, confidence=confidence)
-    trials = fewest_trials([share["count"] for share in shares], factors)
-    by_group = pd.concat(parts).groupby(level=0).sum()
-    return _narrower(interval, trials, confidence), by_group
+    pairs = zip(by_kind, weights, strict=True)
+    parts = [sums * (weight / sums["count"].sum()) for sums, weight in pairs]
+    return pd.concat(parts).groupby(level=0).sum()
 
 
 def _narrower(interval: Interval, trials: float, confidence: float) -> Interval:
