@@ -10,6 +10,7 @@ from replies import of_baseline
 from tomlab import paths
 from tomlab.params import BASELINES
 from tomlab.records import tidy
+from tomlab.reporting import draw as reporting
 from tomlab.scoring import cues, readers
 
 N_READERS = 4
@@ -74,5 +75,8 @@ def draw(name, models, **options):
     names = {}
     exec(parameters, names)  # noqa: S102
     names |= {"models": models, **options}
-    for source in code:
-        exec(source, names)  # noqa: S102
+    with pytest.MonkeyPatch.context() as patch:
+        # The tests of whole chains see to the PDFs.
+        patch.setattr(reporting, "_save_for_papers", lambda figure, path: None)
+        for source in code:
+            exec(source, names)  # noqa: S102
