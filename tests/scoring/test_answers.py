@@ -177,6 +177,7 @@ def test_answers_that_pandas_takes_for_missing_are_read_as_texts(tmp_path):
     [
         ("item_id;model;method;response\ni0;m;0-shot;a)\n", "row 1: found a semicolon between"),
         ("item_id,model,method\ni0,m,0-shot\n", "row 1: missing columns response"),
+        ("item_id,model,method,response,options\n", "row 1: found a column options, expected none"),
         ("item_id,model,method,response\ni0,m,0-shot,a),b\n", "row 2: found 5 fields, expected 4"),
         (
             'item_id,model,method,response,sample\ni0,m,0-shot,a),"1,0"\n',

@@ -276,11 +276,17 @@ def _checks_of_pairs(form: pa.DataFrameSchema, table: pd.DataFrame) -> list[Chec
 def read_answers(path: Path | str) -> pd.DataFrame:
     """Reads a CSV of answers for a benchmark's `score`: columns item_id, model, method, response
     and perhaps sample, finish_reason, error. Answers are literal texts, also "None", "N/A" and
-    empty ones. Errors: `InputError` by row and field.
+    empty ones. Errors: `InputError` by row and field, and for a column options: `score` takes a
+    letter for the option at its place in the item's `choices`.
     """
     rows = csv_lines(path)
     _, header = next(rows, (1, []))
     demand_columns(path, header, ["item_id", "model", "method", "response"])
+    if "options" in header:
+        raise InputError(
+            f"{path}: row 1: found a column options, expected none, as `score` reads letters in "
+            "the order of the items' choices; `python -m tomlab.pipeline.answers take` reads it"
+        )
     table, problems = _table(header, rows)
     counts = [name for name in _COUNTS if name in table]
     for name in counts:
