@@ -14,7 +14,7 @@ def test_rows_shown_of_each_release_are_read(tmp_path):
     (tmp_path / "bigtom.csv").write_text(rows_of_bigtom, encoding="utf-8")
     (tmp_path / "fantom_v1.json").write_text(sets_of_fantom, encoding="utf-8")
     (tmp_path / "o.jsonl").write_text(row_of_omnitom, encoding="utf-8")
-    folders = re.findall(r"`([\w-]+)/test.jsonl`", SECTION)
+    folders = dict.fromkeys(re.findall(r"`([\w-]+)/test.jsonl`", SECTION))
     for folder, row in zip(folders, rows_of_simpletom.splitlines(), strict=True):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "test.jsonl").write_text(row, encoding="utf-8")
