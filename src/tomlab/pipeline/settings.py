@@ -172,11 +172,11 @@ def read_by_stages(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """What each stage reads, by the stage's name, e.g. `3_evaluation/bigtom-MODEL`; see `_read`."""
     run = content["run"]
     settings = {}
-    for benchmark, source in run["benchmarks"].items():
+    for benchmark, inputs in run["benchmarks"].items():
+        source = released.source_of(benchmark, inputs["source"])
         for stage, sections in STAGES.items():
             notebook = f"notebooks/{stage}/{benchmark}.ipynb"
-            values = {**run, **run["seeds"], **source}
-            values["source"] = released.source_of(benchmark, source["source"])
+            values = {**run, **run["seeds"], **inputs, "source": source}
             values["models"] = params.with_baselines(run["models"])
             values["baselines"] = [*params.BASELINES]
             for section in sections:
