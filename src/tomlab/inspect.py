@@ -72,7 +72,7 @@ def _task(name: str, method: str, source: str, groups: int | None, pattern: str)
     """The task of a benchmark. source: a file or folder in the released format; "" stands for the
     items of the last run, `results/items`. groups: how many whole groups are asked about, drawn as
     in a run; None: all. pattern: see `set_metrics`. Errors: `InputError` for a method that Inspect
-    cannot ask by, and those of reading items.
+    cannot ask by or that asks about no item, and those of reading items.
     """
     benchmark = _benchmark(name)
     if method not in askable(benchmark):
@@ -102,12 +102,14 @@ def _benchmark(name: str) -> Any:
 def askable(benchmark: Benchmark) -> list[str]:
     """The methods that Inspect can ask by: those with one call, or with two about the same item.
 
-    Not by likelihood, which weighs options, and not with a reminder of an answer to another item.
+    Not by likelihood, which weighs options, not with a reminder of an answer to another item, and
+    not by the first of two calls alone.
     """
+    first_calls = first_methods(benchmark.METHODS)
     names = []
     for name, method in benchmark.METHODS.items():
-        is_first_call = name in first_methods(benchmark.METHODS)
-        if not is_first_call and not is_weighed(name) and not getattr(method, "reminder", False):
+        has_reminder = getattr(method, "reminder", False)
+        if name not in first_calls and not is_weighed(name) and not has_reminder:
             names.append(name)
     return names
 

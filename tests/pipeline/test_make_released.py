@@ -219,6 +219,23 @@ def test_a_dataset_has_the_commit_that_the_hub_says(server, monkeypatch):
         released.commit_of("me/mine", "")
 
 
+def test_a_record_without_a_commit_leaves_the_revision_to_the_table(root, monkeypatch):
+    """Such is the record of a copy that was put there by hand."""
+    revisions = []
+
+    def commit_of(_, revision):
+        revisions.append(revision)
+        raise InputError("no network")
+
+    monkeypatch.setattr(released, "commit_of", commit_of)
+    origin = {"address": "me/mine", "revision": "v1", "sha256": ""}
+    release = released.Release(**origin, file="questions", licence="MIT")
+    record = released.Record(**origin, commit="", bytes=1)
+    with pytest.raises(InputError, match="no network"):
+        released.fetch("simpletom", release, record)
+    assert revisions == ["v1"]
+
+
 # What is refused
 
 

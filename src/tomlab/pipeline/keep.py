@@ -18,8 +18,8 @@ from tomlab.pipeline.fetch import check_no_conflict
 
 
 def keep(root: Path = ROOT) -> int:
-    """Pin, push and remove. Returns the number of removed files. Errors: `InputError` if DVC cannot
-    read or push the data.
+    """Pin, push and remove. Returns the number of removed files. Errors: `InputError` if git's
+    conflict marks are in `data.dvc`, or DVC cannot read, push or remove files.
     """
     pin = root / "data.dvc"
     check_no_conflict(pin)

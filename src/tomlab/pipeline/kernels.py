@@ -4,8 +4,8 @@ every notebook imports are imported once in a run.
 `pipeline.run` starts this module as a process that imports the libraries and waits. jupyter_client
 starts kernels through a provisioner, whose name it reads from an environment variable. Our
 provisioner, `ForkedKernel`, asks the waiting process to fork, and the fork becomes the kernel. The
-waiting process imports no module of `tomlab`, so that each stage runs the code as it is when the
-stage starts. Only Linux does this, as libraries of macOS do not survive a fork. A stage that
+waiting process imports no other module of `tomlab`, so that each stage runs the code as it is when
+the stage starts. Only Linux does this, as libraries of macOS do not survive a fork. A stage that
 `pipeline.run` did not start gets an ordinary kernel.
 """
 

@@ -2,8 +2,9 @@
 
     python -m tomlab.pipeline.released
 
-`released.lock.yaml` records what was fetched first. A file that is not the recorded one is refused,
-here and wherever `source: released` in `params.yaml` names it.
+`released.lock.yaml` records what was fetched first. A file that has neither the hash in
+`released.yaml` nor, where that has none, the recorded one is refused, here and wherever
+`source: released` in `params.yaml` names it.
 """
 
 import json
@@ -56,7 +57,7 @@ class Record(params.Section):
 def main() -> int:
     """Fetch all releases and say for each what it is, or what is wrong. Returns the exit code."""
     code = 0
-    records = entries(LOCK, Record) if LOCK.exists() else {}
+    records = recorded()
     for benchmark, release in entries(TABLE, Release).items():
         try:
             record = fetch(benchmark, release, records.get(benchmark))
@@ -84,11 +85,16 @@ def source_of(benchmark: str, source: str) -> str:
     if release is None:
         raise InputError(f"{TABLE.name}: {benchmark}: expected an entry")
     place = place_of(benchmark, release)
-    record = entries(LOCK, Record).get(benchmark) if LOCK.exists() else None
+    record = recorded().get(benchmark)
     if not place.exists() or record is None or not is_of(record, release):
         raise InputError(f"{_shown(place)}: not there as {TABLE.name} has it; run make released")
     check_hash(place, release, record)
     return _shown(place)
+
+
+def recorded() -> dict[str, Record]:
+    """The records of `released.lock.yaml` by benchmark; none before the first fetch."""
+    return entries(LOCK, Record) if LOCK.exists() else {}
 
 
 def entries(path: Path, kind: type[Row]) -> dict[str, Row]:
@@ -116,12 +122,13 @@ def fetch(benchmark: str, release: Release, record: Record | None) -> Record:
     """Fetch a release, unless it is there, and check it. Returns its record.
 
     record: of an earlier fetch, if any. Errors: `InputError` if it cannot be fetched, where what
-    has arrived stays and is continued; if it is not the recorded one; or if the benchmark cannot
-    read it. A file that is refused is removed, unless a user put it there.
+    has arrived stays and is continued; if a user must enter an address or revision; if it is not
+    the expected one; or if the benchmark cannot read it. A refused download is removed; a file
+    that was already there stays.
     """
     place = place_of(benchmark, release)
     if record is not None and not is_of(record, release):
-        record = None
+        record = None  # so that the file, of another revision, is fetched anew
     elif place.exists():
         return checked(benchmark, release, place, record)
     address = address_of(benchmark, release)
@@ -132,7 +139,8 @@ def fetch(benchmark: str, release: Release, record: Record | None) -> Record:
         if address.startswith("http"):
             file = download(address, unfinished)
         else:
-            commit = commit_of(address, record.commit if record else release.revision)
+            recorded_commit = record.commit if record else ""
+            commit = commit_of(address, recorded_commit or release.revision)
             file = from_hub(release, commit, unfinished)
     except InputError as error:
         advice = f"run make released again, or put it at {_shown(place)} by hand"
